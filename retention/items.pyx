@@ -1,0 +1,184 @@
+"""ItemRetainer: items in, the first, the last or both of them out."""
+
+cimport cython
+from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
+from cpython.tuple cimport PyTuple_CheckExact
+
+from retention.results cimport Omitted, PushDecision, RetainedItems, omission, shared_decision
+
+from retention.notices import HeadTailLimit, RetentionNotice
+from retention.strategies import LARGEST, ItemRetentionStrategy, shown
+
+
+cdef PushDecision KEPT = shared_decision(True, False, False)
+cdef PushDecision OMITTED = shared_decision(False, True, False)
+cdef PushDecision OMITTED_STOP = shared_decision(False, True, True)
+# Extending by nothing loses nothing, also when something was lost before it.
+cdef PushDecision EMPTY_AFTER_OMISSION = shared_decision(True, True, False)
+
+
+# The collector breaks a cycle through the items by emptying the lists; without them the methods could not run.
+@cython.final
+@cython.no_gc_clear
+cdef class ItemRetainer:
+    """ItemRetainer(strategy)\n--\n\nKeeps the first items of a stream, the last or both, and counts what it leaves out.
+
+    strategy: ItemHead, ItemTail or ItemHeadTail. A budget is a limit, never an allocation.
+
+    Only the kept items are referenced. Generic in their type: `ItemRetainer[int](ItemHead(3))`.
+
+    >>> retainer = ItemRetainer(ItemHeadTail(2, 1))
+    >>> decision = retainer.extend(["a", "b", "c", "d", "e"])
+    >>> retainer.finish()
+    RetainedItems(items=['a', 'b', 'e'], head=['a', 'b'], tail=['e'], truncated=True, \
+omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
+
+    Raises TypeError if the strategy is none of the three.
+    """
+
+    # The first items, and the newest of those after them: a ring once it holds `tail_budget`. The lists are ours, but
+    # the garbage collector shows them to anybody who asks: their sizes are looked at before each use.
+    cdef list head, ring
+    # The index of the ring's oldest item.
+    cdef Py_ssize_t oldest
+    cdef Py_ssize_t head_budget, tail_budget
+    cdef unsigned long long count
+    # What an item beyond the budget is answered.
+    cdef PushDecision beyond
+    cdef readonly object strategy
+    cdef str kind
+    # The budgets as a notice shows them.
+    cdef object limit
+
+    def __cinit__(self, strategy):
+        if not isinstance(strategy, ItemRetentionStrategy):
+            raise TypeError(f"strategy must be an ItemHead, ItemTail or ItemHeadTail, got {shown(strategy)}")
+        head, tail = strategy._ends()
+        self.strategy = strategy
+        self.kind = strategy.kind
+        self.limit = HeadTailLimit(head, tail) if strategy.kind == "head_tail" else head + tail
+        self.beyond = OMITTED_STOP if getattr(strategy, "stop", None) == "stop_when_full" else OMITTED
+        self.head_budget = min(head, LARGEST)
+        self.tail_budget = min(tail, LARGEST)
+        self.head = []
+        self.ring = []
+
+    @classmethod
+    def __class_getitem__(cls, item, /):
+        from types import GenericAlias
+
+        return GenericAlias(cls, item)
+
+    def __repr__(self):
+        return f"<ItemRetainer of {self.strategy!r}: {self.count} items seen>"
+
+    @property
+    def seen(self):
+        """The number of items observed so far, kept or not."""
+        return self.count
+
+    @property
+    def truncated(self):
+        """Whether any item has been omitted so far because of the budget."""
+        return self.is_truncated()
+
+    @cython.critical_section
+    def push(self, item, /):
+        """Append an item to the stream.
+
+        Returns the PushDecision: `kept`, `truncated`, `should_stop`. Raises MemoryError; the retainer is then as it
+        was before.
+        """
+        return self.accept(item)
+
+    @cython.critical_section
+    def extend(self, items, /):
+        """Push each item of an iterable, up to and including the first that asks to stop.
+
+        Returns a PushDecision: `should_stop` of the last push, `truncated` so far, `kept` if every item was kept; for
+        an empty iterable `kept` is true. Where the iterable raises, what came before stays. A list or a tuple costs
+        no more than the budget, however long it is.
+        """
+        cdef bint kept = True
+        cdef PushDecision decision = KEPT
+        if PyList_CheckExact(items) or PyTuple_CheckExact(items):
+            return self.extend_sequence(items)
+        for item in items:
+            decision = self.accept(item)
+            kept &= decision.kept
+            if decision.should_stop:
+                break
+        return self.decide(kept, decision.should_stop)
+
+    @cython.critical_section
+    def finish(self):
+        """The RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on."""
+        cdef list tail = self.ring[self.oldest:] + self.ring[:self.oldest]
+        cdef list head = self.head[:]
+        cdef unsigned long long seen = self.count
+        cdef unsigned long long kept = len(head) + len(tail)
+        if kept == seen and self.kind != "tail":
+            head += tail
+            tail = []
+        return RetainedItems.__new__(
+            RetainedItems, head + tail, head, tail, kept < seen, self.omitted(seen - kept), seen, kept
+        )
+
+    @cython.critical_section
+    def notice(self, scope, /):
+        """The RetentionNotice of the stream so far, in items.
+
+        scope: what was bounded, in the tool's words: "grep".
+        """
+        cdef unsigned long long kept = len(self.head) + len(self.ring)
+        return RetentionNotice(scope, self.kind, "items", self.limit, kept, self.omitted(self.count - kept))
+
+    cdef bint is_truncated(self):
+        return self.count > <unsigned long long>self.head_budget + <unsigned long long>self.tail_budget
+
+    cdef Omitted omitted(self, unsigned long long count):
+        return omission(count, self.beyond is OMITTED_STOP)
+
+    cdef PushDecision decide(self, bint kept, bint should_stop):
+        if not self.is_truncated():
+            return KEPT
+        if kept:
+            return EMPTY_AFTER_OMISSION
+        return OMITTED_STOP if should_stop else OMITTED
+
+    cdef PushDecision accept(self, item):
+        cdef Py_ssize_t at
+        if PyList_GET_SIZE(self.head) < self.head_budget:
+            self.head.append(item)
+        elif PyList_GET_SIZE(self.ring) < self.tail_budget:
+            self.ring.append(item)
+        else:
+            self.count += 1
+            if self.tail_budget:
+                at = self.oldest
+                self.oldest = at + 1 if at + 1 < self.tail_budget else 0
+                # Last, because the finalizer of the item that makes way may call back into here.
+                self.ring[at] = item
+            return self.beyond
+        self.count += 1
+        return KEPT
+
+    cdef PushDecision extend_sequence(self, items):
+        # Only what can be kept is copied out, counted and pushed; each push leaves everything in order, whatever a
+        # dying item's finalizer does in between.
+        cdef Py_ssize_t size = len(items)
+        cdef Py_ssize_t to_head = min(size, max(self.head_budget - PyList_GET_SIZE(self.head), 0))
+        cdef Py_ssize_t to_ring = min(size - to_head, self.tail_budget)
+        cdef Py_ssize_t beyond = size - to_head - to_ring
+        if self.beyond is OMITTED_STOP:
+            # The source is looked at up to the probe.
+            beyond = min(beyond, 1)
+        first = items[:to_head]
+        last = items[size - to_ring:]
+        for item in first:
+            self.accept(item)
+        # Where something is passed over, what follows fills the whole ring.
+        self.count += beyond
+        for item in last:
+            self.accept(item)
+        return self.decide(size == 0, self.beyond is OMITTED_STOP)

@@ -1,0 +1,71 @@
+"""The extension modules. Everything else about the package is in pyproject.toml.
+
+Build switches, read from the environment here and nowhere else:
+
+RETENTION_TRACE=1     line tracing for coverage; the C stands beside the Cython, unoptimised
+RETENTION_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
+RETENTION_DEBUG=1     bounds and None checked, assertions on, unoptimised, with symbols
+
+Builds of different kinds do not share objects: remove build/ between them.
+"""
+
+import os
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+TRACE, SANITIZE, DEBUG = (
+    os.environ.get(f"RETENTION_{switch}") == "1" for switch in ("TRACE", "SANITIZE", "DEBUG")
+)
+
+# Said outright, because the flags that Python was built with vary between its distributors.
+cflags = ["-O3", "-g0"]
+ldflags: list[str] = []
+macros: list[tuple[str, str | None]] = []
+if TRACE:
+    cflags = ["-O0", "-g0"]
+    macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+if SANITIZE:
+    ldflags = ["-fsanitize=address,undefined"]
+    # Python's own -fwrapv would hide signed overflow; the last word counts.
+    cflags = ["-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=undefined", *ldflags, "-fno-wrapv"]
+if DEBUG:
+    cflags = ["-O0", "-g3", "-UNDEBUG"]
+if os.name == "nt":
+    cflags = ["/O2"]
+
+DIRECTIVES = {
+    "language_level": "3",
+    "boundscheck": DEBUG,
+    "wraparound": False,
+    "initializedcheck": DEBUG,
+    "nonecheck": DEBUG,
+    "cdivision": True,
+    # Real method descriptors: 10 ns less a call. The signature stays visible to inspect all the same.
+    "binding": False,
+    "embedsignature": True,
+    "embedsignature.format": "clinic",
+    "autotestdict": False,
+    "linetrace": TRACE,
+}
+
+HEADERS = {"text": ["retention/_scan.h"]}
+
+setup(
+    ext_modules=cythonize(
+        [
+            Extension(
+                f"retention.{name}",
+                [f"retention/{name}.pyx"],
+                depends=HEADERS.get(name, []),
+                define_macros=macros,
+                extra_compile_args=cflags,
+                extra_link_args=ldflags,
+            )
+            for name in ("results", "_window", "text", "items")
+        ],
+        build_dir=None if TRACE else "build/cython",
+        compiler_directives=DIRECTIVES,
+        emit_linenums=SANITIZE or DEBUG,
+    )
+)
