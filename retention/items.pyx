@@ -7,8 +7,11 @@ from cpython.tuple cimport PyTuple_CheckExact
 from retention.results cimport Omitted, PushDecision, RetainedItems, omission, shared_decision
 
 from retention.notices import HeadTailLimit, RetentionNotice
-from retention.strategies import LARGEST, ItemRetentionStrategy, shown
+from retention.strategies import ItemRetentionStrategy, shown
 
+
+# No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
+cdef Py_ssize_t LARGEST = <Py_ssize_t>((<size_t>-1) // 8)
 
 cdef PushDecision KEPT = shared_decision(True, False, False)
 cdef PushDecision OMITTED = shared_decision(False, True, False)
@@ -21,7 +24,8 @@ cdef PushDecision EMPTY_AFTER_OMISSION = shared_decision(True, True, False)
 @cython.final
 @cython.no_gc_clear
 cdef class ItemRetainer:
-    """ItemRetainer(strategy)\n--\n\nKeeps the first items of a stream, the last or both, and counts what it leaves out.
+    """ItemRetainer(strategy)\n--\n
+    Keeps the first items of a stream, the last or both, and counts what it leaves out.
 
     strategy: ItemHead, ItemTail or ItemHeadTail. A budget is a limit, never an allocation.
 

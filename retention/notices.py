@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal, TypeAlias
 
-    Unit: TypeAlias = Literal["items", "bytes", "chars", "lines"]
+    _Unit: TypeAlias = Literal["items", "bytes", "chars", "lines"]
 
 UNITS = ("items", "bytes", "chars", "lines")
 
@@ -45,7 +45,7 @@ class RetentionNotice(Frozen):
     __slots__ = __match_args__ = ("scope", "strategy", "unit", "limit", "kept", "omitted")
     scope: str
     strategy: Literal["head", "tail", "head_tail"]
-    unit: Unit
+    unit: _Unit
     limit: int | HeadTailLimit
     kept: int
     omitted: Omitted
@@ -54,7 +54,7 @@ class RetentionNotice(Frozen):
         self,
         scope: str,
         strategy: Literal["head", "tail", "head_tail"],
-        unit: Unit,
+        unit: _Unit,
         limit: int | HeadTailLimit,
         kept: int,
         omitted: Omitted,
@@ -63,13 +63,13 @@ class RetentionNotice(Frozen):
         self._set(scope=scope, strategy=strategy, unit=unit, limit=limit, kept=kept, omitted=omitted)
 
 
-def checked_unit(unit: Unit) -> Unit:
+def checked_unit(unit: _Unit) -> _Unit:
     if unit not in UNITS:
         raise ValueError(f"unit must be 'items', 'bytes', 'chars' or 'lines', got {shown(unit)}")
     return unit
 
 
-def describe_omitted(omitted: Omitted, unit: Unit) -> str:
+def describe_omitted(omitted: Omitted, unit: _Unit) -> str:
     """The clause that says how much was omitted; the empty string where nothing was.
 
     Only an exact count is given as a number: a lower bound would be taken for the total.

@@ -41,7 +41,8 @@ cdef class Record:
 @cython.final
 @cython.no_gc
 cdef class PushDecision(Record):
-    """PushDecision(kept, truncated, should_stop)\n--\n\nWhat became of one pushed chunk or item.
+    """PushDecision(kept, truncated, should_stop)\n--\n
+    What became of one pushed chunk or item.
 
     kept: the chunk was empty, or nothing has been omitted so far.
     truncated: something has been omitted so far, because of the budget. It says nothing about the source.
@@ -75,7 +76,8 @@ cpdef PushDecision shared_decision(bint kept, bint truncated, bint should_stop):
 @cython.final
 @cython.no_gc
 cdef class Omitted(Record):
-    """Omitted(kind, count=None)\n--\n\nHow much was left out, in the unit of the field that holds it.
+    """Omitted(kind, count=None)\n--\n
+    How much was left out, in the unit of the field that holds it.
 
     kind: "none"; "exact"; "at_least", where the source was stopped early; "unknown", where nobody counted.
     count: 1 or more for "exact" and "at_least"; 0 for "none" and None for "unknown", where it may be left out.
@@ -144,7 +146,8 @@ cdef Omitted omission(unsigned long long count, bint at_least):
 @cython.final
 @cython.no_gc
 cdef class RetainedText(Record):
-    """RetainedText(text, head, tail, truncated, omitted_bytes, seen_bytes)\n--\n\nThe kept text of a stream, and what it lacks.
+    """RetainedText(text, head, tail, truncated, omitted_bytes, seen_bytes)\n--\n
+    The kept text of a stream, and what it lacks.
 
     text: head + tail. Where nothing was omitted, all of it is in `head` (in `tail`, for a tail strategy).
     truncated: something was omitted because of the budget. It never means that the source was incomplete.
@@ -177,7 +180,8 @@ cdef class RetainedText(Record):
 @cython.final
 @cython.no_gc
 cdef class RetainedBytes(Record):
-    """RetainedBytes(head, tail, truncated, omitted_bytes, seen_bytes)\n--\n\nThe kept bytes of a stream, cut exactly at the budget.
+    """RetainedBytes(head, tail, truncated, omitted_bytes, seen_bytes)\n--\n
+    The kept bytes of a stream, cut exactly at the budget.
 
     head, tail: raw bytes. Where nothing was omitted, all of them are in `head` (in `tail`, for a tail strategy).
     truncated: something was omitted because of the budget. It never means that the source was incomplete.
@@ -207,7 +211,8 @@ cdef class RetainedBytes(Record):
 
 @cython.final
 cdef class RetainedItems(Record):
-    """RetainedItems(items, head, tail, truncated, omitted, seen, kept)\n--\n\nThe kept items of a stream, and how many it lacks.
+    """RetainedItems(items, head, tail, truncated, omitted, seen, kept)\n--\n
+    The kept items of a stream, and how many it lacks.
 
     items: head + tail. The three lists are the caller's own: they share nothing with each other or the retainer.
     truncated: something was omitted because of the budget. It never means that the source was incomplete.

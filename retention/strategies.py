@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import sys
 
 from retention._frozen import Frozen
 
@@ -137,9 +136,6 @@ class ItemHeadTail(Frozen):
     def _ends(self) -> tuple[int, int]:
         return self.head_items, self.tail_items
 
-
-# No stream in memory is longer: retainers clip budgets to it, so that sums of two cannot overflow in C.
-LARGEST = sys.maxsize // 4
 
 TextRetentionStrategy = TextHead | TextTail | TextHeadTail
 ItemRetentionStrategy = ItemHead | ItemTail | ItemHeadTail

@@ -26,7 +26,7 @@ from retention.results cimport Omitted, PushDecision, RetainedBytes, RetainedTex
 import codecs
 
 from retention.notices import HeadTailLimit, RetentionNotice
-from retention.strategies import LARGEST, TextRetentionStrategy, shown
+from retention.strategies import TextRetentionStrategy, shown
 
 
 cdef extern from "Python.h":
@@ -49,6 +49,9 @@ cdef enum:
     BLOCK = 1024
 
 
+# No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
+cdef Py_ssize_t LARGEST = <Py_ssize_t>((<size_t>-1) // 8)
+
 cdef PushDecision KEPT = shared_decision(True, False, False)
 cdef PushDecision OMITTED = shared_decision(False, True, False)
 cdef PushDecision OMITTED_STOP = shared_decision(False, True, True)
@@ -64,7 +67,8 @@ cdef struct Cuts:
 
 @cython.final
 cdef class TextRetainer:
-    """TextRetainer(strategy, *, errors='replace')\n--\n\nKeeps the head, the tail or both of a text stream, in bytes, and counts what it leaves out.
+    """TextRetainer(strategy, *, errors='replace')\n--\n
+    Keeps the head, the tail or both of a text stream, in bytes, and counts what it leaves out.
 
     strategy: TextHead, TextTail or TextHeadTail.
     errors: the error handler by which kept bytes are decoded from UTF-8 when the result is made. The budget counts

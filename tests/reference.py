@@ -3,8 +3,15 @@
 import codecs
 from itertools import accumulate
 
-from retention import ItemRetentionStrategy, Omitted, PushDecision, RetainedBytes, RetainedItems, RetainedText
-from retention import TextRetentionStrategy
+from retention import (
+    ItemRetentionStrategy,
+    Omitted,
+    PushDecision,
+    RetainedBytes,
+    RetainedItems,
+    RetainedText,
+    TextRetentionStrategy,
+)
 
 
 def budgets(strategy: TextRetentionStrategy | ItemRetentionStrategy) -> tuple[int, int]:

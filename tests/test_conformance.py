@@ -28,7 +28,9 @@ def chunks_of(vector):
 
 def encoded(chunk):
     # The streams of vectors hold lone surrogates, which count as U+FFFD.
-    return chunk if isinstance(chunk, bytes) else chunk.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+    if isinstance(chunk, bytes):
+        return chunk
+    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in chunk).encode()
 
 
 def omitted_of(vector):

@@ -105,7 +105,9 @@ def test_items_equal_the_model_after_every_push(strategy, items):
         assert (retainer.seen, retainer.truncated) == (count, decision.truncated)
 
 
-@given(item_strategies, st.lists(st.lists(st.integers(), max_size=30), max_size=5), st.sampled_from([list, tuple, iter]))
+@given(
+    item_strategies, st.lists(st.lists(st.integers(), max_size=30), max_size=5), st.sampled_from([list, tuple, iter])
+)
 def test_extend_of_items_equals_pushing_up_to_the_first_stop(strategy, batches, make):
     one, other = ItemRetainer(strategy), ItemRetainer(strategy)
     for batch in batches:
