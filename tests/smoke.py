@@ -20,7 +20,8 @@ assert items.finish().omitted == retention.Omitted("exact", 8)
 
 numbers = "".join(f"{number}\n" for number in range(100_000)).encode()
 for command in ([sys.argv[1]], [sys.executable, "-m", "retention"]):
-    run = subprocess.run([*command, "--head", "1K", "--json"], input=numbers, capture_output=True, check=True, timeout=60)
+    words = [*command, "--head", "1K", "--json"]
+    run = subprocess.run(words, input=numbers, capture_output=True, check=True, timeout=60)
     answer = json.loads(run.stdout)
     assert answer["head"] == numbers[:1024].decode(), answer
     assert answer["omitted"] == {"kind": "exact", "count": len(numbers) - 1024}, answer

@@ -1,0 +1,56 @@
+"""The README's examples, as they stand there."""
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def blocks(kind):
+    return [body for word, body in BLOCKS if word == kind]
+
+
+def test_there_is_something_to_run():
+    assert len(blocks("python")) >= 3
+    assert len(blocks("console")) >= 1
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("python") if ">>>" in block])
+def test_interactive_examples(block):
+    test = doctest.DocTestParser().get_doctest(block, {}, "README", None, None)
+    assert test.examples
+    assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
+
+
+@pytest.mark.parametrize("block", [block for block in blocks("python") if ">>>" not in block])
+def test_scripts_print_what_their_comments_say(block):
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        exec(compile(block, "README.md", "exec"), {})
+    promised = " ".join(line.partition("#")[2] for line in block.splitlines() if line.startswith("print"))
+    assert promised.split() == output.getvalue().split()
+
+
+@pytest.mark.parametrize("block", blocks("console"))
+def test_shell_examples(block):
+    env = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    for example in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        command, _, expected = example.partition("\n")
+        run = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60, env=env)
+        assert run.stdout == expected, command
+
+
+def test_there_are_two_set_up_commands_one_of_which_runs_the_tests():
+    commands = [line for block in blocks("sh") for line in block.splitlines() if "venv" in line]
+    assert len(commands) == 2
+    assert sum("pytest" in command for command in commands) == 1
+    assert all(command.startswith("python3 -m venv .venv && .venv/bin/pip install ") for command in commands)
