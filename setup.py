@@ -49,15 +49,12 @@ DIRECTIVES = {
     "linetrace": TRACE,
 }
 
-HEADERS = {"text": ["retention/_scan.h"]}
-
 setup(
     ext_modules=cythonize(
         [
             Extension(
                 f"retention.{name}",
                 [f"retention/{name}.pyx"],
-                depends=HEADERS.get(name, []),
                 define_macros=macros,
                 extra_compile_args=cflags,
                 extra_link_args=ldflags,

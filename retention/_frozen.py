@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 
 class Frozen:
-    """Fields in `__slots__`, in the order of the constructor's arguments, set once by `_set`."""
+    """Fields in `__slots__`, set once by `_set`; positional patterns take those of `__match_args__`."""
 
-    __slots__ = ()
+    __slots__: tuple[str, ...] = ()
     __match_args__: tuple[str, ...] = ()
 
     def _set(self, **fields: object) -> None:
@@ -18,7 +18,7 @@ class Frozen:
             object.__setattr__(self, name, value)
 
     def _values(self) -> tuple[object, ...]:
-        return tuple([getattr(self, name) for name in self.__match_args__])
+        return tuple([getattr(self, name) for name in self.__slots__])
 
     def __setattr__(self, name: str, value: object) -> Never:
         raise AttributeError(f"{type(self).__name__} is immutable: {name} cannot be set")
@@ -35,11 +35,11 @@ class Frozen:
         return hash((type(self), self._values()))
 
     def __repr__(self) -> str:
-        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__match_args__])
+        fields = ", ".join([f"{name}={getattr(self, name)!r}" for name in self.__slots__])
         return f"{type(self).__name__}({fields})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return rebuild, (type(self), dict(zip(self.__match_args__, self._values(), strict=True)))
+        return rebuild, (type(self), dict(zip(self.__slots__, self._values(), strict=True)))
 
     def __copy__(self) -> Self:
         return self

@@ -30,6 +30,11 @@ cdef struct Window:
     # The tail budget and its context; 0 for a budget of 0.
     size_t ring_limit
 
+    # How much of the two is kept for its own sake, and both together.
+    unsigned long long head_budget
+    unsigned long long tail_budget
+    unsigned long long budget
+
     # The stream's length in bytes, kept or not.
     unsigned long long seen
 
@@ -43,6 +48,9 @@ cdef struct Span:
 
 # An empty window. Budgets are limits: nothing is allocated before it is needed.
 cdef void window_init(Window *window, size_t head_budget, size_t tail_budget) noexcept nogil
+
+# Moves the end of the head, where no byte beyond either end has been written.
+cdef void window_end_head(Window *window, size_t head_budget) noexcept nogil
 
 # Gives the memory back. The window may be freed again, or initialised.
 cdef void window_free(Window *window) noexcept nogil

@@ -11,8 +11,15 @@ cdef enum:
 
 cdef void window_init(Window *window, size_t head_budget, size_t tail_budget) noexcept nogil:
     memset(window, 0, sizeof(Window))
-    window.head_limit = head_budget + CONTEXT if head_budget else 0
+    window.tail_budget = tail_budget
     window.ring_limit = tail_budget + CONTEXT if tail_budget else 0
+    window_end_head(window, head_budget)
+
+
+cdef void window_end_head(Window *window, size_t head_budget) noexcept nogil:
+    window.head_budget = head_budget
+    window.budget = window.head_budget + window.tail_budget
+    window.head_limit = head_budget + CONTEXT if head_budget else 0
 
 
 cdef void window_free(Window *window) noexcept nogil:

@@ -17,13 +17,13 @@ UNITS = ("items", "bytes", "chars", "lines")
 
 
 class HeadTailLimit(Frozen):
-    """The limit of a strategy that keeps both ends: a budget for each."""
+    """The limit of a strategy that keeps both ends: a budget for each; None for an end without one, in lines."""
 
     __slots__ = __match_args__ = ("head", "tail")
-    head: int
-    tail: int
+    head: int | None
+    tail: int | None
 
-    def __init__(self, head: int, tail: int) -> None:
+    def __init__(self, head: int | None, tail: int | None) -> None:
         self._set(head=head, tail=tail)
 
 

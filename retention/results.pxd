@@ -22,7 +22,8 @@ cdef class RetainedText(Record):
     cdef readonly str text, head, tail
     cdef readonly bint truncated
     cdef readonly Omitted omitted_bytes
-    cdef readonly object seen_bytes
+    cdef readonly object seen_bytes, seen_lines
+    cdef readonly Omitted omitted_lines
 
 
 cdef class RetainedBytes(Record):

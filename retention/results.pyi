@@ -41,9 +41,26 @@ class Omitted(Record):
 
 @final
 class RetainedText(Record):
-    __match_args__ = ("text", "head", "tail", "truncated", "omitted_bytes", "seen_bytes")
+    __match_args__ = (
+        "text",
+        "head",
+        "tail",
+        "truncated",
+        "omitted_bytes",
+        "seen_bytes",
+        "seen_lines",
+        "omitted_lines",
+    )
     def __new__(
-        cls, text: str, head: str, tail: str, truncated: bool, omitted_bytes: Omitted, seen_bytes: SupportsIndex
+        cls,
+        text: str,
+        head: str,
+        tail: str,
+        truncated: bool,
+        omitted_bytes: Omitted,
+        seen_bytes: SupportsIndex,
+        seen_lines: SupportsIndex | None = None,
+        omitted_lines: Omitted = ...,
     ) -> RetainedText: ...
     @property
     def text(self) -> str: ...
@@ -57,6 +74,10 @@ class RetainedText(Record):
     def omitted_bytes(self) -> Omitted: ...
     @property
     def seen_bytes(self) -> int: ...
+    @property
+    def seen_lines(self) -> int | None: ...
+    @property
+    def omitted_lines(self) -> Omitted: ...
 
 @final
 class RetainedBytes(Record):

@@ -133,6 +133,7 @@ cdef Omitted add_omitted(Omitted one, Omitted other):
 
 
 cdef Omitted NONE = Omitted("none")
+cdef Omitted UNKNOWN = Omitted("unknown")
 
 
 cdef Omitted omission(unsigned long long count, bint at_least):
@@ -146,16 +147,20 @@ cdef Omitted omission(unsigned long long count, bint at_least):
 @cython.final
 @cython.no_gc
 cdef class RetainedText(Record):
-    """RetainedText(text, head, tail, truncated, omitted_bytes, seen_bytes)\n--\n
+    """RetainedText(text, head, tail, truncated, omitted_bytes, seen_bytes, seen_lines=None, omitted_lines=...)\n--\n
     The kept text of a stream, and what it lacks.
 
     text: head + tail. Where nothing was omitted, all of it is in `head` (in `tail`, for a tail strategy).
     truncated: something was omitted because of the budget. It never means that the source was incomplete.
     omitted_bytes: an Omitted, in bytes of the stream: those seen that are in neither part.
     seen_bytes: the length of the stream, in bytes.
+    seen_lines: the lines of the stream; None if they were not counted.
+    omitted_lines: an Omitted, in lines: those wholly missing, not one that is shown in part; unknown if not counted.
     """
 
-    __match_args__ = ("text", "head", "tail", "truncated", "omitted_bytes", "seen_bytes")
+    __match_args__ = (
+        "text", "head", "tail", "truncated", "omitted_bytes", "seen_bytes", "seen_lines", "omitted_lines"
+    )
 
     def __cinit__(
         self,
@@ -165,6 +170,8 @@ cdef class RetainedText(Record):
         bint truncated,
         Omitted omitted_bytes not None,
         seen_bytes,
+        seen_lines=None,
+        Omitted omitted_lines not None=UNKNOWN,
     ):
         self.text = text
         self.head = head
@@ -172,9 +179,20 @@ cdef class RetainedText(Record):
         self.truncated = truncated
         self.omitted_bytes = omitted_bytes
         self.seen_bytes = integer("seen_bytes", seen_bytes)
+        self.seen_lines = None if seen_lines is None else integer("seen_lines", seen_lines)
+        self.omitted_lines = omitted_lines
 
     cdef tuple values(self):
-        return self.text, self.head, self.tail, self.truncated, self.omitted_bytes, self.seen_bytes
+        return (
+            self.text,
+            self.head,
+            self.tail,
+            self.truncated,
+            self.omitted_bytes,
+            self.seen_bytes,
+            self.seen_lines,
+            self.omitted_lines,
+        )
 
 
 @cython.final

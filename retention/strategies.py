@@ -14,65 +14,104 @@ if TYPE_CHECKING:
 
 
 class TextHead(Frozen):
-    """Keep the first `max_bytes` bytes of a stream.
+    """Keep the first `max_bytes` bytes of a stream, and of those at most `max_lines` lines.
 
     `stop="stop_when_full"` asks the caller, by `PushDecision.should_stop`, to end the source at the first byte beyond
     the budget; the omitted count is then a lower bound. With `"read_to_end"` it is exact.
 
     Raises:
-        TypeError: the budget is not an integer (`bool` is not taken for one).
-        ValueError: the budget is negative, or `stop` is neither of the two.
+        TypeError: a budget is not an integer (`bool` is not taken for one).
+        ValueError: a budget is negative, or `stop` is neither of the two.
     """
 
-    __slots__ = __match_args__ = ("max_bytes", "stop")
+    __slots__ = ("max_bytes", "max_lines", "stop")
+    __match_args__ = ("max_bytes",)
     kind: Literal["head"] = "head"
     max_bytes: int
+    max_lines: int | None
     stop: StopMode
 
-    def __init__(self, max_bytes: SupportsIndex, *, stop: StopMode = "read_to_end") -> None:
-        self._set(max_bytes=budget("max_bytes", max_bytes), stop=stop_mode(stop))
+    def __init__(
+        self, max_bytes: SupportsIndex, *, max_lines: SupportsIndex | None = None, stop: StopMode = "read_to_end"
+    ) -> None:
+        self._set(
+            max_bytes=budget("max_bytes", max_bytes),
+            max_lines=line_budget("max_lines", max_lines),
+            stop=stop_mode(stop),
+        )
 
-    def _ends(self) -> tuple[int, int]:
+    def _byte_ends(self) -> tuple[int, int]:
         return self.max_bytes, 0
+
+    def _line_ends(self) -> tuple[int | None, int | None]:
+        return self.max_lines, None
 
 
 class TextTail(Frozen):
-    """Keep the last `max_bytes` bytes of a stream.
+    """Keep the last `max_bytes` bytes of a stream, and of those at most `max_lines` lines.
 
-    Raises:
-        TypeError: the budget is not an integer (`bool` is not taken for one).
-        ValueError: the budget is negative.
-    """
-
-    __slots__ = __match_args__ = ("max_bytes",)
-    kind: Literal["tail"] = "tail"
-    max_bytes: int
-
-    def __init__(self, max_bytes: SupportsIndex) -> None:
-        self._set(max_bytes=budget("max_bytes", max_bytes))
-
-    def _ends(self) -> tuple[int, int]:
-        return 0, self.max_bytes
-
-
-class TextHeadTail(Frozen):
-    """Keep the first `head_bytes` and the last `tail_bytes` bytes of a stream, and omit what lies between.
+    A budget in lines does not lower the bound on memory: `TextTail(10**9, max_lines=10)` may hold 1 GB of one line.
 
     Raises:
         TypeError: a budget is not an integer (`bool` is not taken for one).
         ValueError: a budget is negative.
     """
 
-    __slots__ = __match_args__ = ("head_bytes", "tail_bytes")
+    __slots__ = ("max_bytes", "max_lines")
+    __match_args__ = ("max_bytes",)
+    kind: Literal["tail"] = "tail"
+    max_bytes: int
+    max_lines: int | None
+
+    def __init__(self, max_bytes: SupportsIndex, *, max_lines: SupportsIndex | None = None) -> None:
+        self._set(max_bytes=budget("max_bytes", max_bytes), max_lines=line_budget("max_lines", max_lines))
+
+    def _byte_ends(self) -> tuple[int, int]:
+        return 0, self.max_bytes
+
+    def _line_ends(self) -> tuple[int | None, int | None]:
+        return None, self.max_lines
+
+
+class TextHeadTail(Frozen):
+    """Keep the first `head_bytes` and the last `tail_bytes` bytes of a stream, and omit what lies between.
+
+    Of those at most `head_lines` and `tail_lines` lines. The head is the longest prefix within its two budgets, the
+    tail the longest suffix within its own; where they meet, nothing is omitted.
+
+    Raises:
+        TypeError: a budget is not an integer (`bool` is not taken for one).
+        ValueError: a budget is negative.
+    """
+
+    __slots__ = ("head_bytes", "tail_bytes", "head_lines", "tail_lines")
+    __match_args__ = ("head_bytes", "tail_bytes")
     kind: Literal["head_tail"] = "head_tail"
     head_bytes: int
     tail_bytes: int
+    head_lines: int | None
+    tail_lines: int | None
 
-    def __init__(self, head_bytes: SupportsIndex, tail_bytes: SupportsIndex) -> None:
-        self._set(head_bytes=budget("head_bytes", head_bytes), tail_bytes=budget("tail_bytes", tail_bytes))
+    def __init__(
+        self,
+        head_bytes: SupportsIndex,
+        tail_bytes: SupportsIndex,
+        *,
+        head_lines: SupportsIndex | None = None,
+        tail_lines: SupportsIndex | None = None,
+    ) -> None:
+        self._set(
+            head_bytes=budget("head_bytes", head_bytes),
+            tail_bytes=budget("tail_bytes", tail_bytes),
+            head_lines=line_budget("head_lines", head_lines),
+            tail_lines=line_budget("tail_lines", tail_lines),
+        )
 
-    def _ends(self) -> tuple[int, int]:
+    def _byte_ends(self) -> tuple[int, int]:
         return self.head_bytes, self.tail_bytes
+
+    def _line_ends(self) -> tuple[int | None, int | None]:
+        return self.head_lines, self.tail_lines
 
 
 class ItemHead(Frozen):
@@ -86,7 +125,8 @@ class ItemHead(Frozen):
         ValueError: the budget is negative, or `stop` is neither of the two.
     """
 
-    __slots__ = __match_args__ = ("max_items", "stop")
+    __slots__ = ("max_items", "stop")
+    __match_args__ = ("max_items",)
     kind: Literal["head"] = "head"
     max_items: int
     stop: StopMode
@@ -153,6 +193,10 @@ def budget(name: str, value: SupportsIndex) -> int:
                 return number
             raise ValueError(f"{name} must be a non-negative integer, got {shown(value)}")
     raise TypeError(f"{name} must be a non-negative integer, got {shown(value)}")
+
+
+def line_budget(name: str, value: SupportsIndex | None) -> int | None:
+    return None if value is None else budget(name, value)
 
 
 def stop_mode(stop: StopMode) -> StopMode:

@@ -7,6 +7,18 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromSt
 from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
+from retention._lines cimport (
+    ChunkLines,
+    Lines,
+    add_lines,
+    after_line,
+    lines_exceed,
+    lines_in,
+    measure_lines,
+    tail_of_lines,
+    write_lines,
+)
+from retention._scan cimport scan_is_ascii, scan_utf8_size
 from retention._utf8 cimport code_unit, divided_after, divided_before, encode_character, encoded_size
 from retention._window cimport (
     CONTEXT,
@@ -14,6 +26,7 @@ from retention._window cimport (
     Window,
     span_copy,
     span_size,
+    window_end_head,
     window_free,
     window_init,
     window_reserve,
@@ -37,13 +50,6 @@ cdef extern from "Python.h":
     Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
     str PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
 
-cdef extern from "_scan.h" nogil:
-    bint scan_is_ascii(const uint8_t *text, size_t size) noexcept
-    size_t scan_utf8_size_1(const uint8_t *text, size_t length) noexcept
-    size_t scan_utf8_size_2(const uint16_t *text, size_t length) noexcept
-    size_t scan_utf8_size_4(const uint32_t *text, size_t length) noexcept
-
-
 cdef enum:
     # Bytes encoded at a time, on the stack, before they go into the window.
     BLOCK = 1024
@@ -51,6 +57,9 @@ cdef enum:
 
 # No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
 cdef Py_ssize_t LARGEST = <Py_ssize_t>((<size_t>-1) // 8)
+
+cdef Omitted NONE = omission(0, False)
+cdef Omitted UNKNOWN = Omitted("unknown")
 
 cdef PushDecision KEPT = shared_decision(True, False, False)
 cdef PushDecision OMITTED = shared_decision(False, True, False)
@@ -67,13 +76,17 @@ cdef struct Cuts:
 
 @cython.final
 cdef class TextRetainer:
-    """TextRetainer(strategy, *, errors='replace')\n--\n
+    """TextRetainer(strategy, *, errors='replace', whole_lines=False, count_lines=False)\n--\n
     Keeps the head, the tail or both of a text stream, in bytes, and counts what it leaves out.
 
     strategy: TextHead, TextTail or TextHeadTail.
     errors: the error handler by which kept bytes are decoded from UTF-8 when the result is made. The budget counts
         the stream's bytes: a malformed byte becomes a U+FFFD, 3 bytes when it is encoded again, so the text of a
         binary may be up to three times the budget.
+    whole_lines: a cut inside a line moves to the line's border, unless that would leave its part empty; and no cut
+        divides a CR LF.
+    count_lines: count lines although neither the strategy nor `whole_lines` needs it. A line ends with a newline; a
+        last piece without one is a line if it is not empty.
 
     Memory: at most both budgets and a small constant, however long the stream and however small its chunks; a budget
     is a limit, never an allocation. Nothing of a chunk is referenced after its push.
@@ -83,7 +96,8 @@ cdef class TextRetainer:
     ...     decision = retainer.push(chunk)
     >>> retainer.finish()
     RetainedText(text='helloworld', head='hello', tail='world', truncated=True, \
-omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
+omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17, seen_lines=None, \
+omitted_lines=Omitted(kind='unknown', count=None))
 
     Raises:
         TypeError: the strategy is none of the three, or errors is no string.
@@ -91,28 +105,34 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
     """
 
     cdef Window window
-    # The two budgets together, and the head's alone, as far as memory can reach.
-    cdef unsigned long long budget, head_budget
+    cdef Lines lines
+    # Whether cuts move to the borders of lines.
+    cdef readonly bint whole_lines
     # What a chunk with something beyond the budget is answered.
     cdef PushDecision beyond
     cdef readonly object strategy
-    cdef str kind
-    # The budgets as a notice shows them.
-    cdef object limit
-    cdef str errors
+    cdef str kind, errors
+    # The strategy's budgets for its two ends.
+    cdef tuple byte_ends, line_ends
 
-    def __cinit__(self, strategy, *, errors="replace"):
+    def __cinit__(self, strategy, *, errors="replace", whole_lines=False, count_lines=False):
         if not isinstance(strategy, TextRetentionStrategy):
             raise TypeError(f"strategy must be a TextHead, TextTail or TextHeadTail, got {shown(strategy)}")
-        head, tail = strategy._ends()
+        self.byte_ends = head, tail = strategy._byte_ends()
+        self.line_ends = head_lines, tail_lines = strategy._line_ends()
         self.strategy = strategy
-        self.limit = HeadTailLimit(head, tail) if strategy.kind == "head_tail" else head + tail
-        self.errors = known_error_handler(errors)
-        self.beyond = OMITTED_STOP if getattr(strategy, "stop", None) == "stop_when_full" else OMITTED
         self.kind = strategy.kind
-        self.head_budget = min(head, LARGEST)
-        self.budget = self.head_budget + <unsigned long long>min(tail, LARGEST)
-        window_init(&self.window, self.head_budget, self.budget - self.head_budget)
+        self.errors = known_error_handler(errors)
+        self.whole_lines = whole_lines
+        self.beyond = OMITTED_STOP if getattr(strategy, "stop", None) == "stop_when_full" else OMITTED
+        # A budget of no lines is one of no bytes.
+        window_init(
+            &self.window, 0 if head_lines == 0 else min(head, LARGEST), 0 if tail_lines == 0 else min(tail, LARGEST)
+        )
+        self.lines.counted = count_lines or whole_lines or self.line_ends != (None, None)
+        self.lines.head_left = min(head_lines or LARGEST, LARGEST)
+        self.lines.tail_budget = min(tail_lines or LARGEST, LARGEST)
+        self.lines.ends_line = True
 
     def __dealloc__(self):
         window_free(&self.window)
@@ -128,7 +148,7 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
     @property
     def truncated(self):
         """Whether anything has been omitted so far because of the budget."""
-        return self.window.seen > self.budget
+        return self.is_truncated()
 
     @cython.critical_section
     def push(self, chunk, /):
@@ -160,7 +180,7 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
             kept &= decision.kept
             if decision.should_stop:
                 break
-        if self.window.seen <= self.budget:
+        if not self.is_truncated():
             return KEPT
         if kept:
             return EMPTY_AFTER_OMISSION
@@ -177,6 +197,9 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
         """
         cdef Cuts cuts = self.cuts()
         cdef unsigned long long seen = self.window.seen
+        cdef Omitted omitted_bytes = self.omitted(cuts)
+        cdef Omitted omitted_lines = self.omitted_lines(cuts)
+        cdef object seen_lines = self.seen_lines()
         # Both ends are out of the window before an error handler, which may be anybody's code, can push to it.
         cdef object head = self.copied(0, cuts.head_stop)
         cdef object tail = self.copied(cuts.tail_start, seen)
@@ -184,7 +207,15 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
         tail = self.decoded(tail)
         text = tail if not head else head if not tail else head + tail
         return RetainedText.__new__(
-            RetainedText, text, head, tail, cuts.head_stop < cuts.tail_start, self.omitted(cuts), seen
+            RetainedText,
+            text,
+            head,
+            tail,
+            cuts.head_stop < cuts.tail_start,
+            omitted_bytes,
+            seen,
+            seen_lines,
+            omitted_lines,
         )
 
     @cython.critical_section
@@ -204,18 +235,49 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
         )
 
     @cython.critical_section
-    def notice(self, scope, /):
-        """The RetentionNotice of the stream so far, in bytes: `kept` and `omitted` as `finish` has them.
+    def notice(self, scope, /, unit="bytes"):
+        """The RetentionNotice of the stream so far: `kept` and `omitted` as `finish` has them.
 
         scope: what was bounded, in the tool's words: "bash stdout".
+        unit: "bytes"; or "lines", for a strategy with a budget in lines: the limit is that budget, None for an end
+            without one, and the counts are of lines. Where bytes are omitted but no whole line, the notice is in
+            bytes all the same, so that a gap inside one enormous line never goes unsaid.
+
+        Raises ValueError for another unit, or for lines where the strategy has no such budget.
         """
         cdef Cuts cuts = self.cuts()
+        cdef Omitted omitted = self.omitted(cuts)
+        cdef Omitted omitted_lines
+        if unit == "lines":
+            omitted_lines = self.omitted_lines(cuts)
+            if self.line_ends == (None, None):
+                raise ValueError(f"unit 'lines' needs a strategy with a budget in lines, got {shown(self.strategy)}")
+            if omitted_lines or not omitted:
+                kept = self.seen_lines() - omitted_lines.count
+                return RetentionNotice(scope, self.kind, unit, self.limit(self.line_ends), kept, omitted_lines)
+        elif unit != "bytes":
+            raise ValueError(f"unit must be 'bytes' or 'lines', got {shown(unit)}")
         kept = self.window.seen - (cuts.tail_start - cuts.head_stop)
-        return RetentionNotice(scope, self.kind, "bytes", self.limit, kept, self.omitted(cuts))
+        return RetentionNotice(scope, self.kind, "bytes", self.limit(self.byte_ends), kept, omitted)
+
+    cdef object limit(self, tuple ends):
+        # Two budgets as a notice shows them.
+        if self.kind == "head_tail":
+            return HeadTailLimit(*ends)
+        return ends[0] if self.kind == "head" else ends[1]
+
+    cdef bint is_truncated(self) noexcept nogil:
+        return self.window.seen > self.window.budget or (self.lines.counted and lines_exceed(&self.lines))
+
+    cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil:
+        # Appends at least one byte. -1: no memory, nothing has changed.
+        if self.lines.counted:
+            return write_lines(&self.window, &self.lines, data, size)
+        return window_write(&self.window, data, size)
 
     cdef PushDecision decide(self, size_t size):
         # The decision about a chunk of `size` bytes that has just been counted.
-        if self.window.seen <= self.budget:
+        if not self.is_truncated():
             return KEPT
         return self.beyond if size else EMPTY_AFTER_OMISSION
 
@@ -229,7 +291,7 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
         return self.write_buffer(chunk)
 
     cdef PushDecision write(self, const uint8_t *data, size_t size):
-        if size and window_write(&self.window, data, size) < 0:
+        if size and self.feed(data, size) < 0:
             raise MemoryError
         return self.decide(size)
 
@@ -251,53 +313,112 @@ omitted_bytes=Omitted(kind='exact', count=7), seen_bytes=17)
         return self.write(&view[0], view.shape[0])
 
     cdef PushDecision write_str(self, chunk):
-        cdef size_t length, size
+        cdef size_t length
+        cdef Py_ssize_t size
         cdef int kind
+        cdef const void *data
         PyUnicode_READY(chunk)
         length = PyUnicode_GET_LENGTH(chunk)
-        if PyUnicode_IS_ASCII(chunk):
-            return self.write(<const uint8_t *>PyUnicode_DATA(chunk), length)
+        data = PyUnicode_DATA(chunk)
         kind = PyUnicode_KIND(chunk)
+        if PyUnicode_IS_ASCII(chunk):
+            return self.write(<const uint8_t *>data, length)
         if kind == 1:
-            size = scan_utf8_size_1(<const uint8_t *>PyUnicode_DATA(chunk), length)
+            size = write_units(&self.window, &self.lines, <const uint8_t *>data, length)
         elif kind == 2:
-            size = scan_utf8_size_2(<const uint16_t *>PyUnicode_DATA(chunk), length)
+            size = write_units(&self.window, &self.lines, <const uint16_t *>data, length)
         else:
-            size = scan_utf8_size_4(<const uint32_t *>PyUnicode_DATA(chunk), length)
-        if window_reserve(&self.window, size) < 0:
+            size = write_units(&self.window, &self.lines, <const uint32_t *>data, length)
+        if size < 0:
             raise MemoryError
-        if kind == 1:
-            write_encoded(&self.window, <const uint8_t *>PyUnicode_DATA(chunk), length, size)
-        elif kind == 2:
-            write_encoded(&self.window, <const uint16_t *>PyUnicode_DATA(chunk), length, size)
-        else:
-            write_encoded(&self.window, <const uint32_t *>PyUnicode_DATA(chunk), length, size)
         return self.decide(size)
 
     cdef Cuts exact_cuts(self):
+        # The head and the tail within their budgets, whatever their cuts divide.
         cdef Cuts cuts
+        cdef unsigned long long head = self.window.head_budget
         cdef unsigned long long seen = self.window.seen
-        if seen > self.budget:
-            cuts.head_stop = self.head_budget
-            cuts.tail_start = seen - (self.budget - self.head_budget)
-        else:
+        if not self.is_truncated():
             # Where nothing is omitted all is head, or all is tail for a strategy that knows no head.
             cuts.head_stop = cuts.tail_start = 0 if self.kind == "tail" else seen
+            return cuts
+        cuts.head_stop = head
+        cuts.tail_start = seen - min(self.window.tail_budget, seen - head)
+        if self.lines.counted:
+            cuts.tail_start = tail_of_lines(&self.window, &self.lines, cuts.tail_start)
         return cuts
 
     cdef Cuts cuts(self):
-        # The exact cuts, moved off the characters that they divide.
+        # The exact cuts, moved off the characters that they divide, and in a mode of whole lines off the lines.
         cdef Cuts cuts = self.exact_cuts()
-        cdef uint8_t near[2 * CONTEXT]
-        cdef size_t before
         if cuts.head_stop < cuts.tail_start:
             if cuts.head_stop:
-                before = self.near_cut(cuts.head_stop, near)
-                cuts.head_stop -= divided_before(near + before, before, self.after_cut(cuts.head_stop))
+                cuts.head_stop = self.head_cut(cuts.head_stop)
             if cuts.tail_start < self.window.seen:
-                before = self.near_cut(cuts.tail_start, near)
-                cuts.tail_start += divided_after(near + before, before, self.after_cut(cuts.tail_start))
+                cuts.tail_start = self.tail_cut(cuts.tail_start)
         return cuts
+
+    cdef unsigned long long head_cut(self, unsigned long long cut):
+        cdef uint8_t near[2 * CONTEXT]
+        cdef size_t before = self.near_cut(cut, near)
+        cdef Span head
+        cdef unsigned long long newlines
+        cut -= divided_before(near + before, before, self.after_cut(cut))
+        if self.whole_lines and cut:
+            head = window_span(&self.window, 0, cut)
+            newlines = lines_in(&head)
+            if newlines:
+                return after_line(&head, newlines)
+            if self.byte_at(cut - 1) == c'\r' and self.byte_at(cut) == c'\n':
+                cut -= 1
+        return cut
+
+    cdef unsigned long long tail_cut(self, unsigned long long cut):
+        cdef uint8_t near[2 * CONTEXT]
+        cdef size_t before = self.near_cut(cut, near)
+        cdef Span tail
+        cdef unsigned long long line
+        cut += divided_after(near + before, before, self.after_cut(cut))
+        if self.whole_lines and cut < self.window.seen and self.byte_at(cut - 1) != c'\n':
+            tail = window_span(&self.window, cut, self.window.seen)
+            if lines_in(&tail):
+                line = cut + after_line(&tail, 1)
+                if line < self.window.seen:
+                    return line
+            if self.byte_at(cut - 1) == c'\r' and self.byte_at(cut) == c'\n':
+                cut += 1
+        return cut
+
+    cdef uint8_t byte_at(self, unsigned long long position):
+        cdef Span span = window_span(&self.window, position, position + 1)
+        return span.piece[0][0] if span.size[0] else span.piece[1][0]
+
+    cdef object seen_lines(self):
+        if not self.lines.counted:
+            return None
+        # A last piece without a newline is a line too.
+        return self.lines.newlines + (not self.lines.ends_line)
+
+    cdef Omitted omitted_lines(self, Cuts cuts):
+        # The lines that lie wholly between the cuts.
+        cdef Span head, tail
+        cdef unsigned long long lines
+        cdef bint begins_line
+        if not self.lines.counted:
+            return UNKNOWN
+        if cuts.head_stop == cuts.tail_start:
+            return NONE
+        head = window_span(&self.window, 0, cuts.head_stop)
+        tail = window_span(&self.window, cuts.tail_start, self.window.seen)
+        # Every newline there ends a line; the first, one that began in the head if the cut is inside it; and what
+        # the last one leaves is a line if it is not empty, unless it reaches into the tail.
+        lines = self.lines.newlines - lines_in(&head) - lines_in(&tail)
+        begins_line = cuts.head_stop == 0 or self.byte_at(cuts.head_stop - 1) == c'\n'
+        if cuts.tail_start == self.window.seen and not self.lines.ends_line and (lines or begins_line):
+            lines += 1
+        if lines and not begins_line:
+            lines -= 1
+        return omission(lines, self.beyond is OMITTED_STOP)
 
     cdef size_t after_cut(self, unsigned long long cut):
         return <size_t>min(self.window.seen - cut, <unsigned long long>CONTEXT)
@@ -345,6 +466,24 @@ cdef str known_error_handler(errors):
     except LookupError:
         raise LookupError(f"errors must name a registered error handler, got {shown(errors)}") from None
     return str(errors)
+
+
+cdef Py_ssize_t write_units(Window *window, Lines *lines, const code_unit *text, size_t length) noexcept nogil:
+    # Appends a str that is not ASCII, by its code units; returns its bytes. -1: no memory, nothing has changed.
+    cdef size_t size = scan_utf8_size(text, length)
+    cdef unsigned long long head_budget = window.head_budget
+    cdef ChunkLines chunk
+    if lines.counted:
+        chunk = measure_lines(text, length, False, window, lines)
+        if chunk.head_stop:
+            window_end_head(window, <size_t>(window.seen + chunk.head_stop))
+    if window_reserve(window, size) < 0:
+        window_end_head(window, <size_t>head_budget)
+        return -1
+    if lines.counted:
+        add_lines(lines, &chunk)
+    write_encoded(window, text, length, size)
+    return size
 
 
 cdef void write_encoded(Window *window, const code_unit *text, size_t length, size_t size) noexcept nogil:

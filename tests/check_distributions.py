@@ -28,7 +28,7 @@ def check_wheel(names: list[str]) -> list[str]:
 def check_sdist(names: list[str]) -> list[str]:
     inside = {name.partition("/")[2] for name in names}
     problems = [f"lacks {name}" for name in SOURCES - inside]
-    problems += [f"lacks any {kind}" for kind in (".pyx", ".pxd", ".h") if not any(n.endswith(kind) for n in inside)]
+    problems += [f"lacks any {kind}" for kind in (".pyx", ".pxd") if not any(n.endswith(kind) for n in inside)]
     return problems + [f"holds {name}" for name in inside if name.endswith((".c", ".so", ".pyc"))]
 
 

@@ -1,7 +1,10 @@
 """The specification as a model of the whole stream: slow, and short enough to be seen to be right."""
 
 import codecs
-from itertools import accumulate
+import re
+from functools import reduce
+from itertools import accumulate, pairwise
+from operator import add
 
 from retention import (
     ItemRetentionStrategy,
@@ -15,8 +18,14 @@ from retention import (
 
 
 def budgets(strategy: TextRetentionStrategy | ItemRetentionStrategy) -> tuple[int, int]:
-    numbers = [getattr(strategy, name) for name in strategy.__match_args__ if name != "stop"]
+    numbers = [getattr(strategy, name) for name in strategy.__match_args__]
     return {"head": (numbers[0], 0), "tail": (0, numbers[0]), "head_tail": tuple(numbers)}[strategy.kind]
+
+
+def line_budgets(strategy) -> tuple[int | None, int | None]:
+    limit = getattr(strategy, "max_lines", None)
+    head, tail = getattr(strategy, "head_lines", None), getattr(strategy, "tail_lines", None)
+    return {"head": (limit, None), "tail": (None, limit), "head_tail": (head, tail)}[strategy.kind]
 
 
 def stops_early(strategy) -> bool:
@@ -27,12 +36,28 @@ def omitted(strategy, count: int) -> Omitted:
     return Omitted("none") if not count else Omitted("at_least" if stops_early(strategy) else "exact", count)
 
 
-def split(strategy, stream):
-    """Head and tail exactly at the budget, of bytes or of items."""
+def lines(stream: bytes) -> list[bytes]:
+    return [line for line in re.split(rb"(?<=\n)", stream) if line]
+
+
+def ends(strategy, stream) -> tuple[int, int]:
+    """Where the longest prefix and the longest suffix within the budgets stop and start, in bytes or items."""
     head, tail = budgets(strategy)
-    if len(stream) <= head + tail:
-        return (stream[:0], stream) if strategy.kind == "tail" else (stream, stream[:0])
-    return stream[:head], stream[len(stream) - tail :]
+    head_lines, tail_lines = line_budgets(strategy)
+    stop, start = min(head, len(stream)), max(len(stream) - tail, 0)
+    while head_lines is not None and len(lines(stream[:stop])) > head_lines:
+        stop -= 1
+    while tail_lines is not None and len(lines(stream[start:])) > tail_lines:
+        start += 1
+    return stop, start
+
+
+def exact_cuts(strategy, stream) -> tuple[int, int]:
+    """The head is the stream up to the first, the tail from the second on; equal where nothing is omitted."""
+    stop, start = ends(strategy, stream)
+    if start <= stop:
+        stop = start = 0 if strategy.kind == "tail" else len(stream)
+    return stop, start
 
 
 def is_character(data: bytes, ends_stream: bool) -> bool:
@@ -56,34 +81,54 @@ def divided(stream: bytes, cut: int) -> tuple[int, int]:
     return cut, cut
 
 
-def text(strategy: TextRetentionStrategy, stream: bytes, errors: str = "replace") -> RetainedText:
-    head, tail = split(strategy, stream)
-    truncated = len(head) + len(tail) < len(stream)
+def whole_line_cuts(stream: bytes, stop: int, start: int) -> tuple[int, int]:
+    """Cuts moved to the borders of lines, unless that empties the part; then off a CR LF, even if that does."""
+    stop = stream.rfind(b"\n", 0, stop) + 1 or stop
+    if start < len(stream) and stream[start - 1 : start] != b"\n":
+        line = stream.find(b"\n", start) + 1
+        start = line if 0 < line < len(stream) else start
+    stop -= stop > 0 and stream[stop - 1 : stop + 1] == b"\r\n"
+    start += start > 0 and stream[start - 1 : start + 1] == b"\r\n"
+    return stop, start
+
+
+def omitted_lines(stream: bytes, stop: int, start: int) -> int:
+    starts = [0, *accumulate(map(len, lines(stream)))]
+    return sum(stop <= begin and end <= start for begin, end in pairwise(starts))
+
+
+def text(strategy: TextRetentionStrategy, stream: bytes, errors="replace", whole_lines=False, count_lines=False):
+    stop, start = exact_cuts(strategy, stream)
+    truncated = stop < start
     if truncated:
-        head = stream[: divided(stream, len(head))[0]]
-        tail = stream[divided(stream, len(stream) - len(tail))[1] :]
-    count = len(stream) - len(head) - len(tail)
-    first, last = head.decode("utf-8", errors), tail.decode("utf-8", errors)
-    return RetainedText(first + last, first, last, truncated, omitted(strategy, count), len(stream))
+        stop, start = divided(stream, stop)[0], divided(stream, start)[1]
+        if whole_lines:
+            stop, start = whole_line_cuts(stream, stop, start)
+    head, tail = stream[:stop].decode("utf-8", errors), stream[start:].decode("utf-8", errors)
+    result = (head + tail, head, tail, truncated, omitted(strategy, start - stop), len(stream))
+    if not (whole_lines or count_lines or line_budgets(strategy) != (None, None)):
+        return RetainedText(*result)
+    return RetainedText(*result, len(lines(stream)), omitted(strategy, omitted_lines(stream, stop, start)))
 
 
 def raw(strategy: TextRetentionStrategy, stream: bytes) -> RetainedBytes:
-    head, tail = split(strategy, stream)
-    count = len(stream) - len(head) - len(tail)
-    return RetainedBytes(head, tail, count > 0, omitted(strategy, count), len(stream))
+    stop, start = exact_cuts(strategy, stream)
+    return RetainedBytes(stream[:stop], stream[start:], stop < start, omitted(strategy, start - stop), len(stream))
 
 
 def items(strategy: ItemRetentionStrategy, stream: list) -> RetainedItems:
-    head, tail = split(strategy, stream)
-    kept = len(head) + len(tail)
-    count = len(stream) - kept
+    stop, start = exact_cuts(strategy, stream)
+    head, tail = stream[:stop], stream[start:]
+    count, kept = start - stop, len(head) + len(tail)
     return RetainedItems(head + tail, head, tail, count > 0, omitted(strategy, count), len(stream), kept)
 
 
-def decisions(strategy, sizes: list[int]) -> list[PushDecision]:
-    """What each push of a stream is answered, by the chunks' sizes (an item's is 1)."""
-    beyond = [seen > sum(budgets(strategy)) for seen in accumulate(sizes)]
-    return [
-        PushDecision(size == 0 or not more, more, stops_early(strategy) and size > 0 and more)
-        for size, more in zip(sizes, beyond, strict=True)
-    ]
+def decisions(strategy, chunks: list) -> list[PushDecision]:
+    """What each push is answered; for items, the chunks are lists of one."""
+    answers = []
+    for count, chunk in enumerate(chunks, 1):
+        stop, start = ends(strategy, reduce(add, chunks[:count]))
+        truncated = stop < start
+        stop_now = stops_early(strategy) and truncated and len(chunk) > 0
+        answers.append(PushDecision(not truncated or not chunk, truncated, stop_now))
+    return answers

@@ -20,6 +20,10 @@ PIECES = [
 
 byte_streams = st.lists(st.sampled_from(PIECES) | st.binary(max_size=4), max_size=24).map(b"".join)
 
+# Rich in newlines: empty lines, long ones, CR LF and its halves, and characters that a cut may divide.
+LINE_PIECES = [b"\n", b"\n", b"\n\n", b"\r\n", b"\r\n", b"\r", b"a", b"bc", "é".encode(), "€".encode(), "😀\n".encode()]
+line_streams = st.lists(st.sampled_from(LINE_PIECES) | st.just(b"a long line of 20 b."), max_size=24).map(b"".join)
+
 # Mostly near the streams' lengths, where the cuts are.
 budgets = st.integers(0, 12) | st.integers(0, 70) | st.sampled_from([2**31, 2**63, 10**30])
 
@@ -27,6 +31,12 @@ text_strategies = st.one_of(
     st.builds(TextHead, budgets, stop=st.sampled_from(STOP_MODES)),
     st.builds(TextTail, budgets),
     st.builds(TextHeadTail, budgets, budgets),
+)
+line_budgets = st.none() | st.integers(0, 6) | st.sampled_from([2**63, 10**30])
+line_strategies = st.one_of(
+    st.builds(TextHead, budgets, max_lines=line_budgets, stop=st.sampled_from(STOP_MODES)),
+    st.builds(TextTail, budgets, max_lines=line_budgets),
+    st.builds(TextHeadTail, budgets, budgets, head_lines=line_budgets, tail_lines=line_budgets),
 )
 item_strategies = st.one_of(
     st.builds(ItemHead, budgets, stop=st.sampled_from(STOP_MODES)),

@@ -1,17 +1,26 @@
 """Any stream, any budgets, any chunking, any chunk types: equal to the model of the whole stream."""
 
+import pytest
 import reference
 from hypothesis import given
 from hypothesis import strategies as st
-from streams import BUFFERS, byte_streams, chunkings, item_strategies, text_strategies
+from streams import (
+    BUFFERS,
+    byte_streams,
+    chunkings,
+    item_strategies,
+    line_strategies,
+    line_streams,
+    text_strategies,
+)
 
-from retention import ItemRetainer, TextHeadTail, TextRetainer
+from retention import HeadTailLimit, ItemRetainer, TextHeadTail, TextRetainer
 
 
 @given(text_strategies, byte_streams.flatmap(chunkings), st.sampled_from(["replace", "ignore", "backslashreplace"]))
 def test_text_equals_the_model_after_every_push(strategy, chunks, errors):
     retainer = TextRetainer(strategy, errors=errors)
-    expected = reference.decisions(strategy, [len(data) for _, data in chunks])
+    expected = reference.decisions(strategy, [data for _, data in chunks])
     stream = b""
     for (chunk, data), decision in zip(chunks, expected, strict=True):
         assert retainer.push(chunk) == decision
@@ -19,6 +28,51 @@ def test_text_equals_the_model_after_every_push(strategy, chunks, errors):
         assert retainer.finish() == reference.text(strategy, stream, errors)
         assert retainer.finish_bytes() == reference.raw(strategy, stream)
         assert (retainer.seen_bytes, retainer.truncated) == (len(stream), decision.truncated)
+
+
+@given(line_strategies, (line_streams | byte_streams).flatmap(chunkings), st.booleans(), st.booleans())
+def test_lines_equal_the_model_after_every_push(strategy, chunks, whole_lines, count_lines):
+    retainer = TextRetainer(strategy, whole_lines=whole_lines, count_lines=count_lines)
+    expected = reference.decisions(strategy, [data for _, data in chunks])
+    stream = b""
+    for (chunk, data), decision in zip(chunks, expected, strict=True):
+        assert retainer.push(chunk) == decision
+        stream += data
+        assert retainer.finish() == reference.text(strategy, stream, "replace", whole_lines, count_lines)
+        assert retainer.finish_bytes() == reference.raw(strategy, stream)
+        assert retainer.truncated == decision.truncated
+
+
+@given(line_strategies, line_streams.flatmap(chunkings), st.booleans(), st.sampled_from([1, 40, 300]))
+def test_long_chunks_of_lines_equal_the_model(strategy, chunks, whole_lines, repeats):
+    # Longer than the blocks in which newlines are counted and characters are encoded.
+    retainer = TextRetainer(strategy, whole_lines=whole_lines, count_lines=True)
+    for chunk, data in chunks:
+        retainer.push(chunk * repeats if isinstance(chunk, str) else data * repeats)
+    stream = b"".join(data * repeats for _, data in chunks)
+    assert retainer.finish() == reference.text(strategy, stream, "replace", whole_lines, True)
+
+
+@given(line_strategies, line_streams.flatmap(chunkings))
+def test_a_notice_in_lines_says_what_the_result_says(strategy, chunks):
+    retainer = TextRetainer(strategy)
+    for chunk, _ in chunks:
+        retainer.push(chunk)
+    result = retainer.finish()
+    limits = reference.line_budgets(strategy)
+    if limits == (None, None):
+        with pytest.raises(ValueError, match="lines"):
+            retainer.notice("scope", unit="lines")
+        return
+    notice = retainer.notice("scope", unit="lines")
+    if result.omitted_bytes and not result.omitted_lines:
+        assert notice == retainer.notice("scope")
+        return
+    assert notice.unit == "lines"
+    assert notice.omitted == result.omitted_lines
+    assert notice.kept == result.seen_lines - result.omitted_lines.count
+    expected = {"head": limits[0], "tail": limits[1], "head_tail": HeadTailLimit(*limits)}
+    assert notice.limit == expected[strategy.kind]
 
 
 @given(text_strategies, byte_streams.flatmap(chunkings))
@@ -54,7 +108,7 @@ def test_str_chunks_count_as_their_utf8_with_surrogates_replaced(strategy, chunk
     retainer = TextRetainer(strategy)
     encoded = ["".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in chunk).encode() for chunk in chunks]
     answers = [retainer.push(chunk) for chunk in chunks]
-    assert answers == reference.decisions(strategy, [len(data) for data in encoded])
+    assert answers == reference.decisions(strategy, encoded)
     assert retainer.finish() == reference.text(strategy, b"".join(encoded))
 
 
@@ -98,7 +152,7 @@ def test_large_chunks_equal_the_model(head, tail, sizes):
 @given(item_strategies, st.lists(st.integers(), max_size=40))
 def test_items_equal_the_model_after_every_push(strategy, items):
     retainer = ItemRetainer(strategy)
-    expected = reference.decisions(strategy, [1] * len(items))
+    expected = reference.decisions(strategy, [[item] for item in items])
     for count, (item, decision) in enumerate(zip(items, expected, strict=True), 1):
         assert retainer.push(item) == decision
         assert retainer.finish() == reference.items(strategy, items[:count])
