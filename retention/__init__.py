@@ -1,5 +1,6 @@
 """Bound output before a reader with a limited budget sees it: keep a head, a tail or both, and say what is missing."""
 
+from retention.fitting import fit_text
 from retention.items import ItemRetainer
 from retention.notices import HeadTailLimit, RetentionNotice, describe_omitted, format_retention_notice
 from retention.results import Omitted, PushDecision, RetainedBytes, RetainedItems, RetainedText
@@ -39,6 +40,7 @@ __all__ = [
     "TextRetentionStrategy",
     "TextTail",
     "describe_omitted",
+    "fit_text",
     "format_retention_notice",
 ]
 

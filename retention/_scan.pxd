@@ -76,6 +76,24 @@ cdef extern from *:
         return bytes;
     }
 
+    /* Whether a code unit is a surrogate, which no UTF-8 has. */
+
+    static inline int scan_has_surrogates_2(const uint16_t *text, size_t length)
+    {
+        uint16_t found = 0;
+        for (size_t i = 0; i < length; i++)
+            found |= (text[i] & 0xF800) == 0xD800;
+        return found;
+    }
+
+    static inline int scan_has_surrogates_4(const uint32_t *text, size_t length)
+    {
+        uint32_t found = 0;
+        for (size_t i = 0; i < length; i++)
+            found |= (text[i] & 0xFFFFF800) == 0xD800;
+        return found != 0;
+    }
+
     /* How many units are newlines. */
 
     static inline size_t scan_newlines_1(const uint8_t *text, size_t length)
@@ -149,6 +167,8 @@ cdef extern from *:
     size_t scan_utf8_size_1(const uint8_t *text, size_t length) noexcept nogil
     size_t scan_utf8_size_2(const uint16_t *text, size_t length) noexcept nogil
     size_t scan_utf8_size_4(const uint32_t *text, size_t length) noexcept nogil
+    bint scan_has_surrogates_2(const uint16_t *text, size_t length) noexcept nogil
+    bint scan_has_surrogates_4(const uint32_t *text, size_t length) noexcept nogil
     size_t scan_newlines_1(const uint8_t *text, size_t length) noexcept nogil
     size_t scan_newlines_2(const uint16_t *text, size_t length) noexcept nogil
     size_t scan_newlines_4(const uint32_t *text, size_t length) noexcept nogil

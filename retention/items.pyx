@@ -1,13 +1,23 @@
 """ItemRetainer: items in, the first, the last or both of them out."""
 
 cimport cython
-from cpython.list cimport PyList_CheckExact, PyList_GET_SIZE
+from cpython.list cimport PyList_CheckExact
+from cpython.ref cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact
 
 from retention.results cimport Omitted, PushDecision, RetainedItems, omission, shared_decision
 
 from retention.notices import HeadTailLimit, RetentionNotice
 from retention.strategies import ItemRetentionStrategy, shown
+
+
+cdef extern from "Python.h":
+    # By plain pointers: a typed list costs a reference taken and given back at each use.
+    Py_ssize_t size_of "PyList_GET_SIZE"(PyObject *items) noexcept
+    PyObject *item_at "PyList_GET_ITEM"(PyObject *items, Py_ssize_t at) noexcept
+    void set_item "PyList_SET_ITEM"(PyObject *items, Py_ssize_t at, PyObject *item) noexcept
+    void take "Py_INCREF"(PyObject *item) noexcept
+    void give_back "Py_DECREF"(PyObject *item) noexcept
 
 
 # No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
@@ -86,7 +96,6 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         """Whether any item has been omitted so far because of the budget."""
         return self.is_truncated()
 
-    @cython.critical_section
     def push(self, item, /):
         """Append an item to the stream.
 
@@ -95,7 +104,6 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         """
         return self.accept(item)
 
-    @cython.critical_section
     def extend(self, items, /):
         """Push each item of an iterable, up to and including the first that asks to stop.
 
@@ -114,7 +122,6 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
                 break
         return self.decide(kept, decision.should_stop)
 
-    @cython.critical_section
     def finish(self):
         """The RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on."""
         cdef list tail = self.ring[self.oldest:] + self.ring[:self.oldest]
@@ -128,7 +135,6 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
             RetainedItems, head + tail, head, tail, kept < seen, self.omitted(seen - kept), seen, kept
         )
 
-    @cython.critical_section
     def notice(self, scope, /):
         """The RetentionNotice of the stream so far, in items.
 
@@ -151,27 +157,33 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         return OMITTED_STOP if should_stop else OMITTED
 
     cdef PushDecision accept(self, item):
-        cdef Py_ssize_t at
-        if PyList_GET_SIZE(self.head) < self.head_budget:
+        if size_of(<PyObject *>self.head) < self.head_budget:
             self.head.append(item)
-        elif PyList_GET_SIZE(self.ring) < self.tail_budget:
+        elif size_of(<PyObject *>self.ring) < self.tail_budget:
             self.ring.append(item)
         else:
             self.count += 1
             if self.tail_budget:
-                at = self.oldest
-                self.oldest = at + 1 if at + 1 < self.tail_budget else 0
-                # Last, because the finalizer of the item that makes way may call back into here.
-                self.ring[at] = item
+                self.replace_oldest(<PyObject *>item)
             return self.beyond
         self.count += 1
         return KEPT
+
+    cdef void replace_oldest(self, PyObject *item):
+        cdef PyObject *ring = <PyObject *>self.ring
+        cdef Py_ssize_t at = self.oldest
+        cdef PyObject *displaced = item_at(ring, at)
+        self.oldest = at + 1 if at + 1 < self.tail_budget else 0
+        take(item)
+        set_item(ring, at, item)
+        # Last, because the finalizer of what makes way may call back into here.
+        give_back(displaced)
 
     cdef PushDecision extend_sequence(self, items):
         # Only what can be kept is copied out, counted and pushed; each push leaves everything in order, whatever a
         # dying item's finalizer does in between.
         cdef Py_ssize_t size = len(items)
-        cdef Py_ssize_t to_head = min(size, max(self.head_budget - PyList_GET_SIZE(self.head), 0))
+        cdef Py_ssize_t to_head = min(size, max(self.head_budget - size_of(<PyObject *>self.head), 0))
         cdef Py_ssize_t to_ring = min(size - to_head, self.tail_budget)
         cdef Py_ssize_t beyond = size - to_head - to_ring
         if self.beyond is OMITTED_STOP:

@@ -194,6 +194,21 @@ cdef class RetainedText(Record):
             self.omitted_lines,
         )
 
+    def render(self, marker=None):
+        """The text with a marker in the gap: head + marker + tail where something was omitted, else the text itself.
+
+        marker: a string, or a function of this result that returns one. By default it is a line of its own, such as
+            `[Omitted 7 lines.]`: of lines where they were counted and one is wholly missing, else of bytes. It adds no
+            newline where one stands already, nor at the very start or end.
+
+        Raises TypeError for a marker that is neither, or whose function returns no string.
+        """
+        from retention.markers import marker_for, marker_line
+
+        if not self.truncated:
+            return self.text
+        return self.head + marker_for(self, marker_line if marker is None else marker) + self.tail
+
 
 @cython.final
 @cython.no_gc
@@ -269,3 +284,22 @@ cdef class RetainedItems(Record):
 
     cdef tuple values(self):
         return self.items, self.head, self.tail, self.truncated, self.omitted, self.seen, self.kept
+
+    def render(self, line=str, marker=None):
+        """The items as text, one a line, with a marker on a line of its own in the gap where something was omitted.
+
+        line: a function of an item that returns its line.
+        marker: a string, or a function of this result that returns one; no line where it is empty. By default it is
+            the omission clause, such as `[Omitted 7 items.]`.
+
+        Raises TypeError for a marker that is neither, or a function that returns no string.
+        """
+        from retention.markers import items_marker, marker_for
+
+        lines = [line(item) for item in self.head]
+        if self.truncated:
+            words = marker_for(self, items_marker if marker is None else marker)
+            if words:
+                lines.append(words)
+        lines += [line(item) for item in self.tail]
+        return "\n".join(lines)

@@ -43,11 +43,6 @@ from retention.strategies import TextRetentionStrategy, shown
 
 
 cdef extern from "Python.h":
-    int PyUnicode_READY(object text) except -1
-    int PyUnicode_KIND(object text) noexcept
-    bint PyUnicode_IS_ASCII(object text) noexcept
-    void *PyUnicode_DATA(object text) noexcept
-    Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
     str PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
 
 cdef enum:
@@ -66,12 +61,6 @@ cdef PushDecision OMITTED = shared_decision(False, True, False)
 cdef PushDecision OMITTED_STOP = shared_decision(False, True, True)
 # An empty chunk loses nothing, also when something was lost before it.
 cdef PushDecision EMPTY_AFTER_OMISSION = shared_decision(True, True, False)
-
-
-cdef struct Cuts:
-    # The head is the stream up to the one, the tail the stream from the other on; equal where nothing is omitted.
-    unsigned long long head_stop
-    unsigned long long tail_start
 
 
 @cython.final
@@ -103,17 +92,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         TypeError: the strategy is none of the three, or errors is no string.
         LookupError: no error handler of that name is registered.
     """
-
-    cdef Window window
-    cdef Lines lines
-    # Whether cuts move to the borders of lines.
-    cdef readonly bint whole_lines
-    # What a chunk with something beyond the budget is answered.
-    cdef PushDecision beyond
-    cdef readonly object strategy
-    cdef str kind, errors
-    # The strategy's budgets for its two ends.
-    cdef tuple byte_ends, line_ends
 
     def __cinit__(self, strategy, *, errors="replace", whole_lines=False, count_lines=False):
         if not isinstance(strategy, TextRetentionStrategy):
@@ -150,7 +128,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         """Whether anything has been omitted so far because of the budget."""
         return self.is_truncated()
 
-    @cython.critical_section
     def push(self, chunk, /):
         """Append a chunk to the stream: a str, or the bytes of any C-contiguous buffer.
 
@@ -162,7 +139,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         """
         return self.accept(chunk)
 
-    @cython.critical_section
     def extend(self, chunks, /):
         """Push each chunk of an iterable, up to and including the first that asks to stop.
 
@@ -186,7 +162,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
             return EMPTY_AFTER_OMISSION
         return OMITTED_STOP if decision.should_stop else OMITTED
 
-    @cython.critical_section
     def finish(self):
         """The RetainedText of the stream so far, as if it ended here. Changes nothing: pushing may go on.
 
@@ -195,30 +170,8 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
         Raises what the error handler raises, and MemoryError.
         """
-        cdef Cuts cuts = self.cuts()
-        cdef unsigned long long seen = self.window.seen
-        cdef Omitted omitted_bytes = self.omitted(cuts)
-        cdef Omitted omitted_lines = self.omitted_lines(cuts)
-        cdef object seen_lines = self.seen_lines()
-        # Both ends are out of the window before an error handler, which may be anybody's code, can push to it.
-        cdef object head = self.copied(0, cuts.head_stop)
-        cdef object tail = self.copied(cuts.tail_start, seen)
-        head = self.decoded(head)
-        tail = self.decoded(tail)
-        text = tail if not head else head if not tail else head + tail
-        return RetainedText.__new__(
-            RetainedText,
-            text,
-            head,
-            tail,
-            cuts.head_stop < cuts.tail_start,
-            omitted_bytes,
-            seen,
-            seen_lines,
-            omitted_lines,
-        )
+        return self.snapshot(self.moved(self.exact_cuts()))
 
-    @cython.critical_section
     def finish_bytes(self):
         """The RetainedBytes of the stream so far, cut exactly at the budget whatever that divides.
 
@@ -234,7 +187,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
             self.window.seen,
         )
 
-    @cython.critical_section
     def notice(self, scope, /, unit="bytes"):
         """The RetentionNotice of the stream so far: `kept` and `omitted` as `finish` has them.
 
@@ -245,7 +197,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
         Raises ValueError for another unit, or for lines where the strategy has no such budget.
         """
-        cdef Cuts cuts = self.cuts()
+        cdef Cuts cuts = self.moved(self.exact_cuts())
         cdef Omitted omitted = self.omitted(cuts)
         cdef Omitted omitted_lines
         if unit == "lines":
@@ -270,7 +222,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return self.window.seen > self.window.budget or (self.lines.counted and lines_exceed(&self.lines))
 
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil:
-        # Appends at least one byte. -1: no memory, nothing has changed.
         if self.lines.counted:
             return write_lines(&self.window, &self.lines, data, size)
         return window_write(&self.window, data, size)
@@ -334,7 +285,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return self.decide(size)
 
     cdef Cuts exact_cuts(self):
-        # The head and the tail within their budgets, whatever their cuts divide.
         cdef Cuts cuts
         cdef unsigned long long head = self.window.head_budget
         cdef unsigned long long seen = self.window.seen
@@ -348,15 +298,37 @@ omitted_lines=Omitted(kind='unknown', count=None))
             cuts.tail_start = tail_of_lines(&self.window, &self.lines, cuts.tail_start)
         return cuts
 
-    cdef Cuts cuts(self):
-        # The exact cuts, moved off the characters that they divide, and in a mode of whole lines off the lines.
-        cdef Cuts cuts = self.exact_cuts()
+    cdef Cuts moved(self, Cuts cuts):
+        # Off the characters that they divide, and in a mode of whole lines off the lines.
         if cuts.head_stop < cuts.tail_start:
             if cuts.head_stop:
                 cuts.head_stop = self.head_cut(cuts.head_stop)
             if cuts.tail_start < self.window.seen:
                 cuts.tail_start = self.tail_cut(cuts.tail_start)
         return cuts
+
+    cdef RetainedText snapshot(self, Cuts cuts):
+        cdef unsigned long long seen = self.window.seen
+        cdef Omitted omitted_bytes = self.omitted(cuts)
+        cdef Omitted omitted_lines = self.omitted_lines(cuts)
+        cdef object seen_lines = self.seen_lines()
+        # Both ends are out of the window before an error handler, which may be anybody's code, can push to it.
+        cdef object head = self.copied(0, cuts.head_stop)
+        cdef object tail = self.copied(cuts.tail_start, seen)
+        head = self.decoded(head)
+        tail = self.decoded(tail)
+        text = tail if not head else head if not tail else head + tail
+        return RetainedText.__new__(
+            RetainedText,
+            text,
+            head,
+            tail,
+            cuts.head_stop < cuts.tail_start,
+            omitted_bytes,
+            seen,
+            seen_lines,
+            omitted_lines,
+        )
 
     cdef unsigned long long head_cut(self, unsigned long long cut):
         cdef uint8_t near[2 * CONTEXT]
@@ -456,6 +428,19 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
     cdef Omitted omitted(self, Cuts cuts):
         return omission(cuts.tail_start - cuts.head_stop, self.beyond is OMITTED_STOP)
+
+
+cdef size_t utf8_size(text) except? 0:
+    cdef size_t length
+    PyUnicode_READY(text)
+    length = PyUnicode_GET_LENGTH(text)
+    if PyUnicode_IS_ASCII(text):
+        return length
+    if PyUnicode_KIND(text) == 1:
+        return scan_utf8_size(<const uint8_t *>PyUnicode_DATA(text), length)
+    if PyUnicode_KIND(text) == 2:
+        return scan_utf8_size(<const uint16_t *>PyUnicode_DATA(text), length)
+    return scan_utf8_size(<const uint32_t *>PyUnicode_DATA(text), length)
 
 
 cdef str known_error_handler(errors):

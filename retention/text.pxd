@@ -1,0 +1,64 @@
+"""TextRetainer as other modules of the package see it."""
+
+from libc.stdint cimport uint8_t
+
+from retention._lines cimport Lines
+from retention._window cimport Window
+from retention.results cimport Omitted, PushDecision, RetainedText
+
+
+cdef extern from "Python.h":
+    int PyUnicode_READY(object text) except -1
+    int PyUnicode_KIND(object text) noexcept
+    bint PyUnicode_IS_ASCII(object text) noexcept
+    void *PyUnicode_DATA(object text) noexcept
+    Py_ssize_t PyUnicode_GET_LENGTH(object text) noexcept
+
+
+# The bytes of a str in UTF-8; a lone surrogate counts as U+FFFD.
+cdef size_t utf8_size(text) except? 0
+
+cdef struct Cuts:
+    # The head is the stream up to the one, the tail the stream from the other on; equal where nothing is omitted.
+    unsigned long long head_stop
+    unsigned long long tail_start
+
+
+cdef class TextRetainer:
+    cdef Window window
+    cdef Lines lines
+    # Whether cuts move to the borders of lines.
+    cdef readonly bint whole_lines
+    # What a chunk with something beyond the budget is answered.
+    cdef PushDecision beyond
+    cdef readonly object strategy
+    cdef str kind, errors
+    # The strategy's budgets for its two ends.
+    cdef tuple byte_ends, line_ends
+
+    # Appends at least one byte. -1: no memory, nothing has changed.
+    cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil
+    cdef bint is_truncated(self) noexcept nogil
+    cdef PushDecision decide(self, size_t size)
+    cdef PushDecision accept(self, chunk)
+    cdef PushDecision write(self, const uint8_t *data, size_t size)
+    cdef PushDecision write_buffer(self, chunk)
+    cdef PushDecision write_str(self, chunk)
+
+    # The head and the tail within their budgets, whatever their cuts divide; then moved off characters and lines.
+    cdef Cuts exact_cuts(self)
+    cdef Cuts moved(self, Cuts cuts)
+    cdef RetainedText snapshot(self, Cuts cuts)
+
+    cdef unsigned long long head_cut(self, unsigned long long cut)
+    cdef unsigned long long tail_cut(self, unsigned long long cut)
+    cdef size_t after_cut(self, unsigned long long cut)
+    cdef size_t near_cut(self, unsigned long long cut, uint8_t *near)
+    cdef uint8_t byte_at(self, unsigned long long position)
+    cdef bytes raw(self, unsigned long long start, unsigned long long stop)
+    cdef object copied(self, unsigned long long start, unsigned long long stop)
+    cdef str decoded(self, part)
+    cdef object seen_lines(self)
+    cdef Omitted omitted(self, Cuts cuts)
+    cdef Omitted omitted_lines(self, Cuts cuts)
+    cdef object limit(self, tuple ends)
