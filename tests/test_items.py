@@ -299,7 +299,7 @@ def test_extend_by_an_iterator_that_ends_beyond_the_budget_answers_for_its_own_i
 
     def items():
         yield "a"
-        retainer.extend("bc")
+        retainer.extend(["b", "c"])
 
     assert retainer.extend(items()) == EMPTY_AFTER_OMISSION
 
@@ -324,7 +324,7 @@ def test_the_lists_of_a_result_share_nothing(strategy):
 def test_a_result_does_not_change_as_pushing_goes_on():
     retainer = retainer_of(ItemHeadTail(1, 2), "abcd")
     result = retainer.finish()
-    retainer.extend("efgh")
+    retainer.extend(list("efgh"))
     assert result == truncated(["a"], ["c", "d"], 1, 4)
 
 
