@@ -704,7 +704,7 @@ def test_kept_bytes_are_decoded_by_the_error_handler(errors, text):
     assert retain(TextHead(20), b"a\xffb", errors=errors) == in_head(text, 3)
 
 
-@pytest.mark.parametrize("name", ["no-such-handler", "", "Replace"])
+@pytest.mark.parametrize("name", ["no-such-handler", "", "Replace", "re\0place", "\ud800"], ids=ascii)
 def test_an_unknown_error_handler_is_refused_when_the_retainer_is_made(name):
     with pytest.raises(LookupError, match="errors must name a registered error handler") as caught:
         TextRetainer(TextHead(5), errors=name)
