@@ -1,0 +1,261 @@
+"""The public surface: its names, what importing it costs, signatures, docstrings and their examples."""
+
+import doctest
+import importlib
+import inspect
+import json
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import retention
+from retention import items, notices, results, strategies, text
+
+NAMES = [
+    "HeadTailLimit",
+    "ItemHead",
+    "ItemHeadTail",
+    "ItemRetainer",
+    "ItemRetentionStrategy",
+    "ItemTail",
+    "Omitted",
+    "PushDecision",
+    "RetainedBytes",
+    "RetainedItems",
+    "RetainedText",
+    "RetentionNotice",
+    "StopMode",
+    "TextHead",
+    "TextHeadTail",
+    "TextRetainer",
+    "TextRetentionStrategy",
+    "TextTail",
+    "describe_omitted",
+    "format_retention_notice",
+]
+# Names of types, which nobody calls.
+ALIASES = ["ItemRetentionStrategy", "StopMode", "TextRetentionStrategy"]
+CALLABLES = [name for name in NAMES if name not in ALIASES]
+CLASSES = [name for name in CALLABLES if isinstance(getattr(retention, name), type)]
+
+# The methods and properties of each public class; what strategies, results and notices have besides is data.
+METHODS = {
+    "TextRetainer": ["extend", "finish", "finish_bytes", "notice", "push"],
+    "ItemRetainer": ["extend", "finish", "notice", "push"],
+}
+PROPERTIES = {
+    "TextRetainer": ["seen_bytes", "strategy", "truncated"],
+    "ItemRetainer": ["seen", "strategy", "truncated"],
+}
+SIGNATURES = {
+    "TextHead": "(max_bytes, *, stop='read_to_end')",
+    "TextTail": "(max_bytes)",
+    "TextHeadTail": "(head_bytes, tail_bytes)",
+    "ItemHead": "(max_items, *, stop='read_to_end')",
+    "ItemTail": "(max_items)",
+    "ItemHeadTail": "(head_items, tail_items)",
+    "TextRetainer": "(strategy, *, errors='replace')",
+    "TextRetainer.push": "(self, chunk, /)",
+    "TextRetainer.extend": "(self, chunks, /)",
+    "TextRetainer.finish": "(self, /)",
+    "TextRetainer.finish_bytes": "(self, /)",
+    "TextRetainer.notice": "(self, scope, /)",
+    "ItemRetainer": "(strategy)",
+    "ItemRetainer.push": "(self, item, /)",
+    "ItemRetainer.extend": "(self, items, /)",
+    "ItemRetainer.finish": "(self, /)",
+    "ItemRetainer.notice": "(self, scope, /)",
+    "PushDecision": "(kept, truncated, should_stop)",
+    "Omitted": "(kind, count=None)",
+    "RetainedText": "(text, head, tail, truncated, omitted_bytes, seen_bytes)",
+    "RetainedBytes": "(head, tail, truncated, omitted_bytes, seen_bytes)",
+    "RetainedItems": "(items, head, tail, truncated, omitted, seen, kept)",
+    "RetentionNotice": "(scope, strategy, unit, limit, kept, omitted)",
+    "HeadTailLimit": "(head, tail)",
+    "describe_omitted": "(omitted, unit)",
+    "format_retention_notice": "(notice, recovery)",
+}
+
+
+def public(cls):
+    return [name for name in vars(cls) if not name.startswith("_")]
+
+
+# Names
+
+
+def test_the_public_names_are_these():
+    assert retention.__all__ == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_public_name_can_be_imported(name):
+    assert getattr(importlib.import_module("retention"), name) is not None
+
+
+def test_a_star_import_brings_the_public_names_and_no_others():
+    namespace = {}
+    exec("from retention import *", namespace)
+    del namespace["__builtins__"]
+    assert sorted(namespace) == NAMES
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_a_public_name_says_where_it_is_defined(name):
+    value = getattr(retention, name)
+    assert value.__module__.startswith("retention.")
+    assert (value.__name__, value.__qualname__) == (name, name)
+    assert getattr(sys.modules[value.__module__], name) is value
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_has_no_public_methods_but_these(name):
+    cls = getattr(retention, name)
+    assert [method for method in sorted(public(cls)) if callable(getattr(cls, method))] == METHODS.get(name, [])
+
+
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_retainer_has_no_public_properties_but_these(name):
+    cls = getattr(retention, name)
+    assert sorted(set(public(cls)) - set(METHODS[name])) == PROPERTIES[name]
+
+
+def test_a_name_that_the_package_lacks_cannot_be_imported():
+    with pytest.raises(ImportError, match="cannot import name 'TextMiddle'"):
+        exec("from retention import TextMiddle", {})
+
+
+# What importing costs
+
+
+def modules_after(statement):
+    """The modules that a fresh interpreter has loaded after the statement, and not before."""
+    # Without site-packages, whose start-up code loads what it likes, and apart from the environment.
+    root = str(Path(retention.__file__).parent.parent)
+    program = (
+        f"import sys; sys.path.insert(0, {root!r}); sys.dont_write_bytecode = True; before = set(sys.modules);"
+        f"{statement}; print(*sorted(set(sys.modules) - before))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert run.stderr == ""
+    return set(run.stdout.split())
+
+
+def test_importing_loads_the_package_and_nothing_expensive():
+    loaded = modules_after("import retention")
+    assert {"retention", "retention.text", "retention.items", "retention.notices"} <= loaded
+    expensive = ["asyncio", "contextlib", "dataclasses", "enum", "inspect", "re", "subprocess", "threading", "typing"]
+    assert [name for name in expensive if name in loaded] == []
+
+
+def test_retaining_loads_nothing_expensive_either():
+    loaded = modules_after(
+        "import retention as r; t = r.TextRetainer(r.TextTail(3)); t.push('abcdé'); t.finish(); t.finish_bytes();"
+        "r.format_retention_notice(t.notice('x'), ''); i = r.ItemRetainer(r.ItemHead(3)); i.extend([1]); i.finish()"
+    )
+    assert [name for name in ("asyncio", "dataclasses", "re", "subprocess", "typing") if name in loaded] == []
+
+
+def test_typing_is_loaded_for_who_asks_for_the_stop_modes():
+    assert "typing" in modules_after("import retention; retention.StopMode")
+
+
+def test_importing_prints_nothing_and_raises_no_warning():
+    # Through the installation that the tests run against, with all warnings as errors.
+    program = "import json, retention; print(json.dumps(retention.__all__))"
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert (json.loads(run.stdout), run.stderr) == (NAMES, "")
+
+
+# Signatures
+
+
+def test_there_is_a_signature_for_everything_that_can_be_called():
+    methods = [f"{cls}.{name}" for cls, names in METHODS.items() for name in names]
+    assert sorted(SIGNATURES) == sorted(CALLABLES + methods)
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_signature_is_visible(name):
+    value = retention
+    for part in name.split("."):
+        value = getattr(value, part)
+    signature = inspect.signature(value)
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    assert str(inspect.Signature(bare)) == SIGNATURES[name]
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in METHODS])
+def test_the_fields_to_match_are_the_arguments(name):
+    cls = getattr(retention, name)
+    assert cls.__match_args__ == tuple(inspect.signature(cls).parameters)
+
+
+# Docstrings
+
+
+@pytest.mark.parametrize("module", [retention, items, notices, results, strategies, text], ids=lambda one: one.__name__)
+def test_a_module_has_a_docstring(module):
+    assert inspect.getdoc(module).split("\n\n")[0].endswith(".")
+
+
+@pytest.mark.parametrize("name", CALLABLES)
+def test_a_public_name_has_a_docstring_that_begins_with_a_sentence(name):
+    first = inspect.getdoc(getattr(retention, name)).split("\n\n")[0]
+    assert first.endswith(".")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_or_property_has_a_docstring(name):
+    cls = getattr(retention, name)
+    # What is set by the constructor is described with its argument.
+    silent = [member for member in public(cls) if not getattr(cls, member).__doc__]
+    assert silent == ["strategy"]
+    assert "strategy:" in cls.__doc__
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name.startswith("Retained") or name == "PushDecision"])
+def test_the_docstring_of_a_result_describes_each_field(name):
+    cls = getattr(retention, name)
+    assert [field for field in cls.__match_args__ if field not in cls.__doc__] == []
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_no_docstring_repeats_the_signature(name):
+    # Compiled classes hold it in their docstrings, from where Python takes it into the signature.
+    assert "--" not in getattr(retention, name).__doc__
+
+
+# Examples
+
+
+def documented(module):
+    """Names and docstrings of what a module defines; the methods of compiled classes are no functions to a finder."""
+    for name, value in vars(module).items():
+        if getattr(value, "__module__", None) != module.__name__ or not (isinstance(value, type) or callable(value)):
+            continue
+        yield name, value.__doc__
+        if isinstance(value, type):
+            for member, attribute in vars(value).items():
+                if not isinstance(attribute, str | tuple | types.NoneType):
+                    yield f"{name}.{member}", attribute.__doc__
+
+
+@pytest.mark.parametrize("module", [text, items, notices], ids=lambda one: one.__name__)
+def test_the_examples_in_docstrings_are_true(module):
+    runner = doctest.DocTestRunner(verbose=False)
+    report = []
+    for name, docstring in documented(module):
+        names = {public: getattr(retention, public) for public in NAMES}
+        example = doctest.DocTestParser().get_doctest(docstring or "", names, name, module.__file__, 0)
+        runner.run(example, out=report.append)
+    failed, attempted = runner.summarize(verbose=False)
+    assert failed == 0, "".join(report)
+    assert attempted > 0

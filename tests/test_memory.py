@@ -1,0 +1,349 @@
+"""Memory: bounded by the budgets and not by the stream, and given back. Each claim in an interpreter of its own."""
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# What every program may use: `peak()`, the most bytes that were allocated at once since `start()`, and `held()`.
+PRELUDE = """
+import gc, sys, tracemalloc
+from retention import *
+
+def start():
+    gc.collect()
+    tracemalloc.start()
+
+def held():
+    gc.collect()
+    return tracemalloc.get_traced_memory()[0]
+
+def peak():
+    return tracemalloc.get_traced_memory()[1]
+"""
+KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
+
+
+def run(program, **values):
+    """Runs a program in a fresh interpreter; returns the numbers that it prints."""
+    source = PRELUDE + "".join(f"{name} = {value}\n" for name, value in values.items()) + textwrap.dedent(program)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return [int(number) for number in done.stdout.split()]
+
+
+# Text
+
+TEXT_STRATEGIES = ["TextHead(100_000)", "TextTail(100_000)", "TextHeadTail(50_000, 50_000)"]
+
+
+@pytest.mark.parametrize("strategy", TEXT_STRATEGIES)
+def test_a_gibibyte_in_chunks_takes_the_budgets_and_a_constant(strategy):
+    most, seen = run(
+        """
+        retainer = TextRetainer(strategy)
+        chunk = b"0123456789abcdef" * 4096
+        start()
+        for _ in range(16384):
+            retainer.push(chunk)
+        print(peak(), retainer.seen_bytes)
+        """,
+        strategy=strategy,
+    )
+    assert seen == GIB
+    assert most < 100_000 + 2 * KIB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the unit of ru_maxrss differs between systems")
+def test_a_gibibyte_in_chunks_takes_no_memory_that_the_system_sees():
+    # Beside what Python traces: the process itself must not grow by more than budgets, result and slack.
+    (grown,) = run(
+        """
+        import resource
+        retainer = TextRetainer(TextHeadTail(50_000, 50_000))
+        chunk = b"0123456789abcdef" * 4096
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(16384):
+            retainer.push(chunk)
+        retainer.finish()
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+        """
+    )
+    assert grown < 4 * KIB  # in KiB
+
+
+@pytest.mark.parametrize("strategy", TEXT_STRATEGIES)
+def test_ten_million_chunks_of_one_byte_take_no_more(strategy):
+    most, seen = run(
+        """
+        retainer = TextRetainer(strategy)
+        push = retainer.push
+        start()
+        for _ in range(1_000_000):
+            push(b"0"); push(b"1"); push(b"2"); push(b"3"); push(b"4")
+            push(b"5"); push(b"6"); push(b"7"); push(b"8"); push(b"9")
+        print(peak(), retainer.seen_bytes)
+        """,
+        strategy=strategy,
+    )
+    assert seen == 10_000_000
+    assert most < 100_000 + 2 * KIB
+
+
+@pytest.mark.parametrize("strategy", TEXT_STRATEGIES)
+@pytest.mark.parametrize("character", ["x", "é", "€", "😀"])
+def test_many_chunks_of_one_character_take_no_more(strategy, character):
+    most, seen = run(
+        """
+        retainer = TextRetainer(strategy)
+        push = retainer.push
+        start()
+        for _ in range(200_000):
+            push(character)
+        print(peak(), retainer.seen_bytes)
+        """,
+        strategy=strategy,
+        character=repr(character),
+    )
+    assert seen == 200_000 * len(character.encode())
+    assert most < 100_000 + 2 * KIB
+
+
+@pytest.mark.parametrize("strategy", TEXT_STRATEGIES)
+@pytest.mark.parametrize("character", ["x", "é", "€", "😀"])
+def test_a_large_str_is_encoded_only_where_it_is_kept(strategy, character):
+    (most,) = run(
+        """
+        retainer = TextRetainer(strategy)
+        chunk = character * 10_000_000
+        start()
+        retainer.push(chunk)
+        print(peak())
+        """,
+        strategy=strategy,
+        character=repr(character),
+    )
+    assert most < 100_000 + 2 * KIB
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        "TextRetainer(TextHead(10**12))",
+        "TextRetainer(TextTail(10**12))",
+        "TextRetainer(TextHeadTail(10**12, 10**12))",
+        "TextRetainer(TextHeadTail(10**30, 10**30))",
+        "ItemRetainer(ItemHead(10**12))",
+        "ItemRetainer(ItemTail(10**12))",
+        "ItemRetainer(ItemHeadTail(10**30, 10**30))",
+    ],
+)
+def test_a_budget_costs_nothing_until_it_is_used(make):
+    empty, some = run(
+        f"""
+        start()
+        retainer = {make}
+        empty = peak()
+        for _ in range(100):
+            retainer.push("x")
+        print(empty, peak())
+        """
+    )
+    assert empty < 2 * KIB
+    assert some < 4 * KIB
+
+
+@pytest.mark.parametrize("strategy", ["TextHead(10**12)", "TextTail(10**12)", "TextHeadTail(10, 10**12)"])
+def test_memory_grows_with_the_data_to_about_twice_its_size_at_most(strategy):
+    least, most = run(
+        """
+        chunk = b"x" * 1000
+        retainer = TextRetainer(strategy)
+        start()
+        shares = []
+        for number in range(1, 3000):
+            retainer.push(chunk)
+            shares.append(tracemalloc.get_traced_memory()[0] * 100 // (number * 1000))
+        print(min(shares[100:]), max(shares[100:]))
+        """,
+        strategy=strategy,
+    )
+    assert 100 <= least <= most <= 220  # per cent of what was pushed
+
+
+def test_a_retainer_that_is_let_go_gives_its_memory_back():
+    full, after = run(
+        """
+        start()
+        retainers = [TextRetainer(TextHeadTail(MIB, MIB)) for _ in range(10)]
+        for retainer in retainers:
+            retainer.push(b"x" * 5 * MIB)
+        full = held()
+        del retainer, retainers
+        print(full, held())
+        """,
+        MIB=MIB,
+    )
+    assert full > 20 * MIB
+    assert after < 4 * KIB
+
+
+# Results
+
+
+@pytest.mark.parametrize(
+    ("pattern", "strategy", "most"),
+    [
+        # All in one part, which is also the text: one copy where it is ASCII.
+        ("x", "TextHead(MIB)", 1.1),
+        ("x", "TextTail(MIB)", 1.1),
+        # Two parts, and both together once more.
+        ("x", "TextHeadTail(MIB // 2, MIB // 2)", 2.1),
+        # The bytes, and the room that CPython's decoder begins with: as many characters as bytes, of 4 bytes each.
+        ("é", "TextHead(MIB)", 6.5),
+        ("€", "TextHead(MIB)", 6.5),
+        ("😀", "TextTail(MIB)", 6.5),
+        ("x€😀", "TextHeadTail(MIB // 2, MIB // 2)", 6.5),
+    ],
+)
+def test_a_result_takes_a_few_times_the_budget_and_leaves_nothing_behind(pattern, strategy, most):
+    highest, after = run(
+        """
+        retainer = TextRetainer(strategy)
+        retainer.push(pattern * 2 * MIB)
+        start()
+        result = retainer.finish()
+        highest = peak()
+        del result
+        print(highest, held())
+        """,
+        MIB=MIB,
+        strategy=strategy,
+        pattern=repr(pattern),
+    )
+    assert highest < most * MIB
+    assert after < 4 * KIB
+
+
+def test_a_result_does_not_keep_its_retainer():
+    (left,) = run(
+        """
+        start()
+        retainer = TextRetainer(TextHead(10 * MIB))
+        retainer.push(b"x" * 9 * MIB)
+        retainer.push(b"x" * 2 * MIB)
+        result = retainer.finish_bytes()
+        del retainer
+        print(held())
+        """,
+        MIB=MIB,
+    )
+    assert 10 * MIB <= left < 10 * MIB + 4 * KIB
+
+
+# Items
+
+
+@pytest.mark.parametrize("strategy", ["ItemHead(1000)", "ItemTail(1000)", "ItemHeadTail(500, 500)"])
+def test_many_items_take_the_budgets_and_a_constant(strategy):
+    most, seen = run(
+        """
+        retainer = ItemRetainer(strategy)
+        push = retainer.push
+        start()
+        for _ in range(500_000):
+            push([])
+        print(peak(), retainer.seen)
+        """,
+        strategy=strategy,
+    )
+    assert seen == 500_000
+    # A place in a list for each, and the empty list itself.
+    assert most < 1000 * (8 * 2 + 100)
+
+
+@pytest.mark.parametrize("strategy", ["ItemHead(10)", "ItemTail(10)", "ItemHeadTail(5, 5)"])
+def test_extending_by_a_long_list_copies_only_what_is_kept(strategy):
+    (most,) = run(
+        """
+        source = [None] * 5_000_000
+        start()
+        retainer = ItemRetainer(strategy)
+        retainer.extend(source)
+        print(peak())
+        """,
+        strategy=strategy,
+    )
+    assert most < 4 * KIB
+
+
+# Leaks
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for chunk in (b'abc', 'é€😀' * 100, bytearray(b'x' * 500), memoryview(b'y' * 50), ''): t.push(chunk)",
+        "t.push('é€😀' * 100); t.finish(); t.finish_bytes(); t.notice('log')",
+        "t.push(b'\\xff' * 500); t.finish()",
+        "t.extend([b'abc', 'é' * 100]); t.extend(str(n) for n in range(50)); t.extend(())",
+        "t.push(memoryview(b'abcd').cast('H')); t.push(memoryview(b'abcd').cast('B', (2, 2)))",
+        "refused(t.push, None); refused(t.push, memoryview(b'abcdef')[::2]); refused(t.push, Released)",
+        "refused(t.extend, 'abc'); refused(t.extend, b'abc'); refused(t.extend, 5); refused(t.extend, [b'a', 5])",
+        "refused(TextRetainer, 5); refused(TextRetainer, ItemHead(3)); refused(lambda: TextRetainer(H, errors='no'))",
+        "s = TextRetainer(H, errors='strict'); s.push(b'\\xff'); refused(s.finish)",
+        "i.push(object()); i.extend([object()] * 50); i.extend(iter(range(50))); i.finish(); i.notice('grep')",
+        "refused(i.extend, None); refused(i.extend, broken()); refused(ItemRetainer, TextHead(3))",
+        "ItemRetainer[int](ItemTail(3)).push([]); RetainedItems[int]",
+        "i.push(i); i.finish()",
+        "TextHeadTail(10**30, 1); refused(TextHead, -1); refused(TextHead, 1.5); refused(lambda: TextHead(1, stop=''))",
+        "Omitted('exact', 10**30) + Omitted('at_least', 3); refused(Omitted, 'exact'); refused(Omitted, 'none', 1)",
+        "hash(t.finish()); repr(i.finish()); t.finish() == t.finish(); refused(hash, i.finish())",
+        "pickle.loads(pickle.dumps((t.push(b'abc'), t.finish(), t.finish_bytes(), i.finish(), t.notice('x'))))",
+        "copy.deepcopy((t.push(b'abc'), t.finish(), i.finish(), t.notice('x')))",
+        "format_retention_notice(t.notice('x'), str); refused(describe_omitted, 3, 'items')",
+        "refused(RetainedText, 'a', 'b', None, True, Omitted('none'), 5); refused(PushDecision, 1)",
+    ],
+)
+def test_a_thousand_rounds_leave_nothing_behind(body):
+    blocks, traced = run(
+        f"""
+        import copy, pickle
+
+        Released = memoryview(b"abc")
+        Released.release()
+        H = TextHead(3)
+
+        def refused(function, *arguments):
+            try:
+                function(*arguments)
+            except Exception:
+                return
+            raise AssertionError(arguments)
+
+        def broken():
+            yield 1
+            raise OSError
+
+        def rounds(count):
+            for _ in range(count):
+                t = TextRetainer(TextHeadTail(300, 300))
+                i = ItemRetainer(ItemHeadTail(3, 3))
+                {body}
+
+        rounds(300)
+        gc.collect()
+        before = sys.getallocatedblocks()
+        rounds(1000)
+        gc.collect()
+        blocks = sys.getallocatedblocks() - before
+        start()
+        rounds(100)
+        print(blocks, held())
+        """
+    )
+    # One object in each round would be a thousand blocks (free lists and caches account for some), and one buffer of
+    # 300 bytes in each of the hundred traced rounds 30,000 bytes.
+    assert blocks < 250
+    assert traced < 8 * KIB
