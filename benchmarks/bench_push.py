@@ -9,8 +9,9 @@ Each pair first checks that both sides give the right answer. Then their rounds 
 machine meets both, and the best of each are compared. Bound methods are looked up beforehand, on both sides, and loops
 are unrolled tenfold. The goals are printed and never asserted.
 
-Distrust single figures. On a shared machine a ratio varies by a tenth between runs, a time by far more; where objects
-happen to lie in memory lasts for a whole run and weighs as much. Look at three runs or more, and at ratios only.
+Distrust single figures. Where code and objects come to lie in memory is drawn anew for each process and lasts as long:
+the ratio of calls of some ten nanoseconds varies by a tenth between quiet runs, by more on a busy machine. Believe the
+median of several runs, and ratios rather than times.
 """
 
 from collections import deque
@@ -28,13 +29,15 @@ EITHER_SCRIPT = pytest.mark.parametrize("script", TEXTS)
 
 
 class ChunkDeque:
-    """A head and a tail as Python programs usually keep them: whole chunks, dropped when no byte of them is needed."""
+    """Head, tail and count as plain Python keeps them: whole chunks, dropped when no byte of them is needed."""
 
     def __init__(self, head_bytes, tail_bytes):
+        self.seen = 0
         self.head, self.head_left = [], head_bytes
         self.tail, self.tail_size, self.tail_bytes = deque(), 0, tail_bytes
 
     def push(self, chunk):
+        self.seen += len(chunk)
         if self.head_left:
             part = chunk[: self.head_left]
             self.head.append(part)
@@ -90,6 +93,7 @@ def test_push_head_tail(pair):
     chunks = pushed(ChunkDeque(8 * KIB, 8 * KIB), CHUNKS)
     assert ends(retainer) == (STREAM[: 8 * KIB], STREAM[-8 * KIB :])
     assert ends(retainer) == (b"".join(chunks.head), b"".join(chunks.tail)[-8 * KIB :])
+    assert retainer.seen_bytes == chunks.seen
     pair(
         "`push(b)` of 64 bytes, head and tail of 8 KiB",
         "the same with a deque of chunks, in Python",

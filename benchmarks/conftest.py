@@ -76,7 +76,7 @@ def pytest_terminal_summary(terminalreporter, config):
         met = ratio >= times_faster if times_faster else ratio <= at_most
         spread = f" ({ratios[0]:.2f} to {ratios[-1]:.2f})" if len(ratios) > 1 else ""
         write(
-            f"| {title} | {against} | {median(ours for ours, _ in bests):.0f} | {median(t for _, t in bests):.0f} "
+            f"| {title} | {against} | {median(ours for ours, _ in bests):.1f} | {median(t for _, t in bests):.1f} "
             f"| {ratio:.2f}{spread} | {f'{times_faster} times faster' if times_faster else f'at most {at_most}'} "
             f"| {'met' if met else 'not met'} |"
         )
