@@ -15,6 +15,8 @@ class Frozen:
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
+            if hasattr(self, name):
+                setattr(self, name, value)  # A second call of __init__: refused as any setting is.
             object.__setattr__(self, name, value)
 
     def _values(self) -> tuple[object, ...]:

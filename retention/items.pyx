@@ -124,10 +124,17 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
 
     def finish(self):
         """The RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on."""
-        cdef list tail = self.ring[self.oldest:] + self.ring[:self.oldest]
-        cdef list head = self.head[:]
-        cdef unsigned long long seen = self.count
-        cdef unsigned long long kept = len(head) + len(tail)
+        cdef list head, tail
+        cdef unsigned long long seen, kept
+        while True:
+            seen = self.count
+            head = self.head[:]
+            tail = self.ring[self.oldest:] + self.ring[:self.oldest]
+            # Making a list may run the collector (before CPython 3.12), and so a finalizer that pushes to this very
+            # retainer: what was copied then is of two moments.
+            if seen == self.count:
+                break
+        kept = len(head) + len(tail)
         if kept == seen and self.kind != "tail":
             head += tail
             tail = []

@@ -7,6 +7,9 @@ cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 
 
+from retention.strategies import shown
+
+
 cdef object integer(str name, value):
     if type(value) is bool or not PyIndex_Check(value):
         raise TypeError(f"{name} must be an integer, got {type(value).__name__}")
@@ -97,16 +100,16 @@ cdef class Omitted(Record):
                 raise ValueError(f"count is required for Omitted({kind!r}): an integer of 1 or more")
             self.count = integer("count", count)
             if self.count < 1:
-                raise ValueError(f"count must be 1 or more for Omitted({kind!r}), got {count!r}")
+                raise ValueError(f"count must be 1 or more for Omitted({kind!r}), got {shown(count)}")
         elif kind == "none":
             self.count = 0
             if count is not None and integer("count", count) != 0:
-                raise ValueError(f"count must be 0 or left out for Omitted('none'), got {count!r}")
+                raise ValueError(f"count must be 0 or left out for Omitted('none'), got {shown(count)}")
         elif kind == "unknown":
             if count is not None:
-                raise ValueError(f"count must be None or left out for Omitted('unknown'), got {count!r}")
+                raise ValueError(f"count must be None or left out for Omitted('unknown'), got {shown(count)}")
         else:
-            raise ValueError(f"kind must be 'none', 'exact', 'at_least' or 'unknown', got {kind!r}")
+            raise ValueError(f"kind must be 'none', 'exact', 'at_least' or 'unknown', got {shown(kind)}")
 
     cdef tuple values(self):
         return self.kind, self.count

@@ -4,7 +4,7 @@ cimport cython
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_CheckExact, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8
+from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8, PyUnicode_FromObject, PyUnicode_FromObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 from retention._lines cimport (
@@ -248,10 +248,9 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
     cdef PushDecision write_buffer(self, chunk):
         cdef const uint8_t[::1] view
-        try:
-            source = memoryview(chunk)
-        except TypeError:
-            raise TypeError(f"chunk must be a str or a bytes-like object, got {shown(chunk)}") from None
+        if not PyObject_CheckBuffer(chunk):
+            raise TypeError(f"chunk must be a str or a bytes-like object, got {shown(chunk)}")
+        source = memoryview(chunk)
         if source.nbytes == 0:
             return self.decide(0)
         if not source.c_contiguous:
@@ -446,11 +445,13 @@ cdef size_t utf8_size(text) except? 0:
 cdef str known_error_handler(errors):
     if not isinstance(errors, str):
         raise TypeError(f"errors must be the name of an error handler, got {shown(errors)}")
+    errors = PyUnicode_FromObject(errors)
     try:
         codecs.lookup_error(errors)
-    except LookupError:
+    except (LookupError, ValueError):
+        # A ValueError for a name that no handler can have: with a NUL, or with a lone surrogate.
         raise LookupError(f"errors must name a registered error handler, got {shown(errors)}") from None
-    return str(errors)
+    return errors
 
 
 cdef Py_ssize_t write_units(Window *window, Lines *lines, const code_unit *text, size_t length) noexcept nogil:
