@@ -59,7 +59,7 @@ setup(
                 extra_compile_args=cflags,
                 extra_link_args=ldflags,
             )
-            for name in ("results", "_window", "text", "items", "fitting")
+            for name in ("results", "_window", "_lines", "text", "items", "fitting")
         ],
         build_dir=None if TRACE else "build/cython",
         compiler_directives=DIRECTIVES,

@@ -8,7 +8,7 @@ from libc.stdint cimport uint8_t
 
 from retention._scan cimport scan_after_newline, scan_newlines
 from retention._utf8 cimport code_unit, encoded_size
-from retention._window cimport Span, Window, span_size, window_end_head, window_span, window_write
+from retention._window cimport Span, Window
 
 
 cdef struct Lines:
@@ -75,56 +75,21 @@ cdef inline void add_lines(Lines *lines, const ChunkLines *chunk) noexcept nogil
     lines.ends_line = chunk.ends_line
 
 
-cdef inline int write_lines(Window *window, Lines *lines, const uint8_t *data, size_t size) noexcept nogil:
-    """Append `size` bytes, at least one, and count their lines. -1: no memory, nothing has changed."""
-    cdef ChunkLines chunk = measure_lines(data, size, True, window, lines)
-    cdef unsigned long long head_budget = window.head_budget
-    if chunk.head_stop:
-        window_end_head(window, <size_t>(window.seen + chunk.head_stop))
-    if window_write(window, data, size) < 0:
-        window_end_head(window, <size_t>head_budget)
-        return -1
-    add_lines(lines, &chunk)
-    return 0
+# Appends `size` bytes, at least one, and counts their lines. -1: no memory, nothing has changed.
+cdef int write_lines(Window *window, Lines *lines, const uint8_t *data, size_t size) noexcept nogil
+
+# The newlines in a part of the stream.
+cdef unsigned long long lines_in(const Span *span) noexcept nogil
+
+# How far into a part of the stream the newline of this number ends, counted from 1. There must be as many.
+cdef unsigned long long after_line(const Span *span, unsigned long long number) noexcept nogil
+
+# Where the longest suffix begins that starts at `start` or later and has no more lines than the tail may have.
+cdef unsigned long long tail_of_lines(
+    const Window *window, const Lines *lines, unsigned long long start
+) noexcept nogil
 
 
 cdef inline bint lines_exceed(const Lines *lines) noexcept nogil:
     """Whether more lines begin after the head than the tail may have. A newline that ends the stream begins none."""
     return lines.beyond != 0 and lines.beyond - lines.ends_line >= lines.tail_budget
-
-
-cdef inline unsigned long long lines_in(const Span *span) noexcept nogil:
-    """The newlines in a part of the stream."""
-    return (
-        scan_newlines(span.piece[0], span.size[0])
-        + scan_newlines(span.piece[1], span.size[1])
-        + scan_newlines(span.piece[2], span.size[2])
-    )
-
-
-cdef inline unsigned long long after_line(const Span *span, unsigned long long number) noexcept nogil:
-    """How far into a part of the stream the newline of this number ends, counted from 1. There must be as many."""
-    cdef unsigned long long before = 0
-    cdef unsigned long long newlines
-    cdef int i
-    for i in range(2):
-        newlines = scan_newlines(span.piece[i], span.size[i])
-        if newlines >= number:
-            return before + scan_after_newline(span.piece[i], span.size[i], <size_t>number)
-        before += span.size[i]
-        number -= newlines
-    return before + scan_after_newline(span.piece[2], span.size[2], <size_t>number)
-
-
-cdef inline unsigned long long tail_of_lines(
-    const Window *window, const Lines *lines, unsigned long long start
-) noexcept nogil:
-    """Where the longest suffix begins that starts at `start` or later and has no more lines than the tail may have."""
-    cdef Span span = window_span(window, start, window.seen)
-    # The lines that begin after `start`.
-    cdef unsigned long long begun = lines_in(&span)
-    if begun and lines.ends_line:
-        begun -= 1
-    if begun < lines.tail_budget:
-        return start
-    return start + after_line(&span, begun - lines.tail_budget + 1)
