@@ -29,10 +29,13 @@ EITHER_SCRIPT = pytest.mark.parametrize("script", TEXTS)
 
 
 class ChunkDeque:
-    """Head, tail and count as plain Python keeps them: whole chunks, dropped when no byte of them is needed."""
+    """Head, tail and count as plain Python keeps them: whole chunks, dropped when no byte of them is needed.
+
+    A push answers whether anything has been omitted so far, as ours does.
+    """
 
     def __init__(self, head_bytes, tail_bytes):
-        self.seen = 0
+        self.seen, self.budget = 0, head_bytes + tail_bytes
         self.head, self.head_left = [], head_bytes
         self.tail, self.tail_size, self.tail_bytes = deque(), 0, tail_bytes
 
@@ -47,6 +50,7 @@ class ChunkDeque:
         self.tail_size += len(chunk)
         while self.tail_size - len(self.tail[0]) >= self.tail_bytes:
             self.tail_size -= len(self.tail.popleft())
+        return self.seen > self.budget
 
 
 def pushed(retainer, chunks):
