@@ -3,8 +3,9 @@
 from libc.stdint cimport uint8_t
 
 from retention._lines cimport Lines
+from retention._lock cimport Lock
 from retention._window cimport Window
-from retention.results cimport Omitted, PushDecision, RetainedText
+from retention.results cimport Omitted, PushDecision
 
 
 cdef extern from "Python.h":
@@ -29,27 +30,33 @@ cdef class TextRetainer:
     cdef Lines lines
     # Whether cuts move to the borders of lines.
     cdef readonly bint whole_lines
-    # What a chunk with something beyond the budget is answered.
+    # What a chunk with something beyond the budget is answered, and whether that asks to stop.
     cdef PushDecision beyond
+    cdef bint stops
     cdef readonly object strategy
     cdef str kind, errors
     # The strategy's budgets for its two ends.
     cdef tuple byte_ends, line_ends
 
-    # Appends at least one byte. -1: no memory, nothing has changed.
+    # How many drains write to the window at this time, without the GIL; changed with it. While there are any, whoever
+    # reads or writes window and lines holds the lock. Nobody who has it runs Python code or waits for the GIL.
+    cdef int drains
+    cdef Lock lock
+
+    # For drains. Makes room for the next `size` bytes; writes that many and says whether to stop. -1: no memory.
+    cdef int make_room(self, size_t size) noexcept nogil
+    cdef int take_block(self, const uint8_t *data, size_t size) noexcept nogil
+
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil
     cdef bint is_truncated(self) noexcept nogil
     cdef PushDecision decide(self, size_t size)
     cdef PushDecision accept(self, chunk)
     cdef PushDecision write(self, const uint8_t *data, size_t size)
+    cdef PushDecision write_locked(self, const uint8_t *data, size_t size)
     cdef PushDecision write_buffer(self, chunk)
     cdef PushDecision write_str(self, chunk)
-
-    # The head and the tail within their budgets, whatever their cuts divide; then moved off characters and lines.
     cdef Cuts exact_cuts(self)
     cdef Cuts moved(self, Cuts cuts)
-    cdef RetainedText snapshot(self, Cuts cuts)
-
     cdef unsigned long long head_cut(self, unsigned long long cut)
     cdef unsigned long long tail_cut(self, unsigned long long cut)
     cdef size_t after_cut(self, unsigned long long cut)

@@ -18,6 +18,7 @@ from retention._lines cimport (
     tail_of_lines,
     write_lines,
 )
+from retention._lock cimport lock_free, lock_give, lock_init, lock_take
 from retention._scan cimport scan_is_ascii, scan_utf8_size
 from retention._utf8 cimport code_unit, divided_after, divided_before, encode_character, encoded_size
 from retention._window cimport (
@@ -102,7 +103,8 @@ omitted_lines=Omitted(kind='unknown', count=None))
         self.kind = strategy.kind
         self.errors = known_error_handler(errors)
         self.whole_lines = whole_lines
-        self.beyond = OMITTED_STOP if getattr(strategy, "stop", None) == "stop_when_full" else OMITTED
+        self.stops = getattr(strategy, "stop", None) == "stop_when_full"
+        self.beyond = OMITTED_STOP if self.stops else OMITTED
         # A budget of no lines is one of no bytes.
         window_init(
             &self.window, 0 if head_lines == 0 else min(head, LARGEST), 0 if tail_lines == 0 else min(tail, LARGEST)
@@ -111,22 +113,30 @@ omitted_lines=Omitted(kind='unknown', count=None))
         self.lines.head_left = min(head_lines or LARGEST, LARGEST)
         self.lines.tail_budget = min(tail_lines or LARGEST, LARGEST)
         self.lines.ends_line = True
+        lock_init(&self.lock)
 
     def __dealloc__(self):
         window_free(&self.window)
+        lock_free(&self.lock)
 
     def __repr__(self):
-        return f"<TextRetainer of {self.strategy!r}: {self.window.seen} bytes seen>"
+        return f"<TextRetainer of {self.strategy!r}: {self.seen_bytes} bytes seen>"
 
     @property
     def seen_bytes(self):
         """The length of the stream so far, in bytes; a str counts as its UTF-8."""
-        return self.window.seen
+        cdef bint locked = begin(self)
+        cdef unsigned long long seen = self.window.seen
+        end(self, locked)
+        return seen
 
     @property
     def truncated(self):
         """Whether anything has been omitted so far because of the budget."""
-        return self.is_truncated()
+        cdef bint locked = begin(self)
+        cdef bint truncated = self.is_truncated()
+        end(self, locked)
+        return truncated
 
     def push(self, chunk, /):
         """Append a chunk to the stream: a str, or the bytes of any C-contiguous buffer.
@@ -150,17 +160,20 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if PyUnicode_Check(chunks) or PyObject_CheckBuffer(chunks):
             raise TypeError(f"extend takes an iterable of chunks, got {type(chunks).__name__}: use push for one chunk")
         cdef bint kept = True
-        cdef PushDecision decision = self.decide(0)
+        cdef bint should_stop = False
+        cdef PushDecision decision
         for chunk in chunks:
             decision = self.accept(chunk)
             kept &= decision.kept
-            if decision.should_stop:
+            should_stop = decision.should_stop
+            if should_stop:
                 break
-        if not self.is_truncated():
+        # Of the stream as it is now, as the answer to an empty chunk would be.
+        if not self.truncated:
             return KEPT
         if kept:
             return EMPTY_AFTER_OMISSION
-        return OMITTED_STOP if decision.should_stop else OMITTED
+        return OMITTED_STOP if should_stop else OMITTED
 
     def finish(self):
         """The RetainedText of the stream so far, as if it ended here. Changes nothing: pushing may go on.
@@ -170,22 +183,46 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
         Raises what the error handler raises, and MemoryError.
         """
-        return self.snapshot(self.moved(self.exact_cuts()))
+        cdef Cuts cuts
+        cdef unsigned long long seen
+        cdef Omitted omitted_bytes, omitted_lines
+        cdef bint locked = begin(self)
+        try:
+            cuts = self.moved(self.exact_cuts())
+            seen = self.window.seen
+            seen_lines = self.seen_lines()
+            omitted_bytes = self.omitted(cuts)
+            omitted_lines = self.omitted_lines(cuts)
+            head = self.copied(0, cuts.head_stop)
+            tail = self.copied(cuts.tail_start, seen)
+        finally:
+            end(self, locked)
+        # Only now, on copies: an error handler is anybody's code, and may push to this very retainer.
+        head = self.decoded(head)
+        tail = self.decoded(tail)
+        text = tail if not head else head if not tail else head + tail
+        truncated = cuts.head_stop < cuts.tail_start
+        return RetainedText.__new__(
+            RetainedText, text, head, tail, truncated, omitted_bytes, seen, seen_lines, omitted_lines
+        )
 
     def finish_bytes(self):
         """The RetainedBytes of the stream so far, cut exactly at the budget whatever that divides.
 
         Changes nothing: pushing may go on. Raises MemoryError.
         """
-        cdef Cuts cuts = self.exact_cuts()
-        return RetainedBytes.__new__(
-            RetainedBytes,
-            self.raw(0, cuts.head_stop),
-            self.raw(cuts.tail_start, self.window.seen),
-            cuts.head_stop < cuts.tail_start,
-            self.omitted(cuts),
-            self.window.seen,
-        )
+        cdef Cuts cuts
+        cdef unsigned long long seen
+        cdef bint locked = begin(self)
+        try:
+            cuts = self.exact_cuts()
+            seen = self.window.seen
+            head = self.raw(0, cuts.head_stop)
+            tail = self.raw(cuts.tail_start, seen)
+        finally:
+            end(self, locked)
+        truncated = cuts.head_stop < cuts.tail_start
+        return RetainedBytes.__new__(RetainedBytes, head, tail, truncated, self.omitted(cuts), seen)
 
     def notice(self, scope, /, unit="bytes"):
         """The RetentionNotice of the stream so far: `kept` and `omitted` as `finish` has them.
@@ -197,19 +234,27 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
         Raises ValueError for another unit, or for lines where the strategy has no such budget.
         """
-        cdef Cuts cuts = self.moved(self.exact_cuts())
-        cdef Omitted omitted = self.omitted(cuts)
-        cdef Omitted omitted_lines
-        if unit == "lines":
-            omitted_lines = self.omitted_lines(cuts)
-            if self.line_ends == (None, None):
-                raise ValueError(f"unit 'lines' needs a strategy with a budget in lines, got {shown(self.strategy)}")
-            if omitted_lines or not omitted:
-                kept = self.seen_lines() - omitted_lines.count
-                return RetentionNotice(scope, self.kind, unit, self.limit(self.line_ends), kept, omitted_lines)
-        elif unit != "bytes":
+        cdef Cuts cuts
+        cdef unsigned long long seen
+        cdef Omitted omitted, omitted_lines
+        cdef bint locked
+        if unit != "bytes" and unit != "lines":
             raise ValueError(f"unit must be 'bytes' or 'lines', got {shown(unit)}")
-        kept = self.window.seen - (cuts.tail_start - cuts.head_stop)
+        if unit == "lines" and self.line_ends == (None, None):
+            raise ValueError(f"unit 'lines' needs a strategy with a budget in lines, got {shown(self.strategy)}")
+        locked = begin(self)
+        try:
+            cuts = self.moved(self.exact_cuts())
+            seen = self.window.seen
+            seen_lines = self.seen_lines()
+            omitted = self.omitted(cuts)
+            omitted_lines = self.omitted_lines(cuts)
+        finally:
+            end(self, locked)
+        if unit == "lines" and (omitted_lines or not omitted):
+            kept = seen_lines - omitted_lines.count
+            return RetentionNotice(scope, self.kind, "lines", self.limit(self.line_ends), kept, omitted_lines)
+        kept = seen - (cuts.tail_start - cuts.head_stop)
         return RetentionNotice(scope, self.kind, "bytes", self.limit(self.byte_ends), kept, omitted)
 
     cdef object limit(self, tuple ends):
@@ -220,6 +265,22 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
     cdef bint is_truncated(self) noexcept nogil:
         return self.window.seen > self.window.budget or (self.lines.counted and lines_exceed(&self.lines))
+
+    cdef int make_room(self, size_t size) noexcept nogil:
+        cdef int status
+        lock_take(&self.lock)
+        status = window_reserve(&self.window, size)
+        lock_give(&self.lock)
+        return status
+
+    cdef int take_block(self, const uint8_t *data, size_t size) noexcept nogil:
+        cdef int status
+        lock_take(&self.lock)
+        status = self.feed(data, size)
+        if status == 0 and self.stops:
+            status = self.is_truncated()
+        lock_give(&self.lock)
+        return status
 
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil:
         if self.lines.counted:
@@ -242,9 +303,23 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return self.write_buffer(chunk)
 
     cdef PushDecision write(self, const uint8_t *data, size_t size):
+        if self.drains:
+            return self.write_locked(data, size)
         if size and self.feed(data, size) < 0:
             raise MemoryError
         return self.decide(size)
+
+    cdef PushDecision write_locked(self, const uint8_t *data, size_t size):
+        cdef PushDecision decision
+        cdef int status = 0
+        lock_take(&self.lock)
+        if size:
+            status = self.feed(data, size)
+        decision = self.decide(size)
+        lock_give(&self.lock)
+        if status < 0:
+            raise MemoryError
+        return decision
 
     cdef PushDecision write_buffer(self, chunk):
         cdef const uint8_t[::1] view
@@ -252,7 +327,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
             raise TypeError(f"chunk must be a str or a bytes-like object, got {shown(chunk)}")
         source = memoryview(chunk)
         if source.nbytes == 0:
-            return self.decide(0)
+            return self.write(NULL, 0)
         if not source.c_contiguous:
             raise BufferError(f"chunk must be C-contiguous, got {shown(chunk)}: copy it first")
         try:
@@ -267,21 +342,26 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef Py_ssize_t size
         cdef int kind
         cdef const void *data
+        cdef PushDecision decision
+        cdef bint locked
         PyUnicode_READY(chunk)
         length = PyUnicode_GET_LENGTH(chunk)
         data = PyUnicode_DATA(chunk)
         kind = PyUnicode_KIND(chunk)
         if PyUnicode_IS_ASCII(chunk):
             return self.write(<const uint8_t *>data, length)
+        locked = begin(self)
         if kind == 1:
             size = write_units(&self.window, &self.lines, <const uint8_t *>data, length)
         elif kind == 2:
             size = write_units(&self.window, &self.lines, <const uint16_t *>data, length)
         else:
             size = write_units(&self.window, &self.lines, <const uint32_t *>data, length)
+        decision = self.decide(size)
+        end(self, locked)
         if size < 0:
             raise MemoryError
-        return self.decide(size)
+        return decision
 
     cdef Cuts exact_cuts(self):
         cdef Cuts cuts
@@ -305,29 +385,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
             if cuts.tail_start < self.window.seen:
                 cuts.tail_start = self.tail_cut(cuts.tail_start)
         return cuts
-
-    cdef RetainedText snapshot(self, Cuts cuts):
-        cdef unsigned long long seen = self.window.seen
-        cdef Omitted omitted_bytes = self.omitted(cuts)
-        cdef Omitted omitted_lines = self.omitted_lines(cuts)
-        cdef object seen_lines = self.seen_lines()
-        # Both ends are out of the window before an error handler, which may be anybody's code, can push to it.
-        cdef object head = self.copied(0, cuts.head_stop)
-        cdef object tail = self.copied(cuts.tail_start, seen)
-        head = self.decoded(head)
-        tail = self.decoded(tail)
-        text = tail if not head else head if not tail else head + tail
-        return RetainedText.__new__(
-            RetainedText,
-            text,
-            head,
-            tail,
-            cuts.head_stop < cuts.tail_start,
-            omitted_bytes,
-            seen,
-            seen_lines,
-            omitted_lines,
-        )
 
     cdef unsigned long long head_cut(self, unsigned long long cut):
         cdef uint8_t near[2 * CONTEXT]
@@ -389,7 +446,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
             lines += 1
         if lines and not begins_line:
             lines -= 1
-        return omission(lines, self.beyond is OMITTED_STOP)
+        return omission(lines, self.stops)
 
     cdef size_t after_cut(self, unsigned long long cut):
         return <size_t>min(self.window.seen - cut, <unsigned long long>CONTEXT)
@@ -426,7 +483,20 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(part), PyBytes_GET_SIZE(part), self.errors.encode())
 
     cdef Omitted omitted(self, Cuts cuts):
-        return omission(cuts.tail_start - cuts.head_stop, self.beyond is OMITTED_STOP)
+        return omission(cuts.tail_start - cuts.head_stop, self.stops)
+
+
+cdef inline bint begin(TextRetainer retainer) noexcept:
+    # Before reading or writing a retainer's window and lines. With the GIL and no drain, nobody else can.
+    if retainer.drains:
+        lock_take(&retainer.lock)
+        return True
+    return False
+
+
+cdef inline void end(TextRetainer retainer, bint locked) noexcept:
+    if locked:
+        lock_give(&retainer.lock)
 
 
 cdef size_t utf8_size(text) except? 0:
