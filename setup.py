@@ -49,6 +49,10 @@ DIRECTIVES = {
     "linetrace": TRACE,
 }
 
+MODULES = ["results", "_window", "_lines", "text", "items", "fitting"]
+if os.name == "posix":
+    MODULES.append("_engine")
+
 setup(
     ext_modules=cythonize(
         [
@@ -59,7 +63,7 @@ setup(
                 extra_compile_args=cflags,
                 extra_link_args=ldflags,
             )
-            for name in ("results", "_window", "_lines", "text", "items", "fitting")
+            for name in MODULES
         ],
         build_dir=None if TRACE else "build/cython",
         compiler_directives=DIRECTIVES,

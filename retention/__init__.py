@@ -18,9 +18,13 @@ from retention.text import TextRetainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from retention.draining import DrainResult
+    from retention.process import CompletedRun, communicate, run
     from retention.strategies import StopMode
 
 __all__ = [
+    "CompletedRun",
+    "DrainResult",
     "HeadTailLimit",
     "ItemHead",
     "ItemHeadTail",
@@ -39,16 +43,29 @@ __all__ = [
     "TextRetainer",
     "TextRetentionStrategy",
     "TextTail",
+    "communicate",
     "describe_omitted",
     "fit_text",
     "format_retention_notice",
+    "run",
 ]
 
 
-def __getattr__(name: str) -> object:
-    # What costs an import is imported at first use.
-    if name == "StopMode":
-        from retention import strategies
+# What costs an import is imported at first use.
+LATER = {
+    "CompletedRun": "process",
+    "DrainResult": "draining",
+    "StopMode": "strategies",
+    "communicate": "process",
+    "run": "process",
+}
 
-        return strategies.StopMode
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> object:
+    if name not in LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"retention.{LATER[name]}"), name)
+    globals()[name] = value
+    return value

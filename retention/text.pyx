@@ -175,6 +175,23 @@ omitted_lines=Omitted(kind='unknown', count=None))
             return EMPTY_AFTER_OMISSION
         return OMITTED_STOP if should_stop else OMITTED
 
+    def drain(self, source, *, timeout=None):
+        """Read a source to its end, without the GIL where it has a descriptor.
+
+        source: a descriptor, a socket, a binary file (what it has buffered is taken first), or an object with
+            `readinto` or `read`, which takes no timeout.
+        timeout: in seconds; 0 takes at least one block of what is ready.
+
+        Returns a DrainResult: how it ended ("eof", "stopped" or "timeout") and the bytes taken. Other threads may use
+        this retainer meanwhile: each call gets an answer about one moment.
+
+        Raises TypeError for another source, a text file among them; ValueError for a timeout that cannot be kept;
+        OSError where reading fails; and what a signal handler raises. What has been read by then stays.
+        """
+        from retention.draining import drain
+
+        return drain(self, source, timeout)
+
     def finish(self):
         """The RetainedText of the stream so far, as if it ended here. Changes nothing: pushing may go on.
 

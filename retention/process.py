@@ -1,0 +1,441 @@
+"""Running a program with bounded memory: its output goes into retainers while it is read. POSIX only."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from time import monotonic
+
+from retention._frozen import Frozen
+from retention.draining import checked_seconds, engine, take_buffered
+from retention.results import RetainedText
+from retention.strategies import TextHeadTail, TextRetentionStrategy, shown
+from retention.text import TextRetainer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from typing_extensions import Buffer
+
+    _Destination = TextRetentionStrategy | TextRetainer | int | None
+    _Command = str | bytes | os.PathLike[str] | os.PathLike[bytes] | Sequence[str | bytes | os.PathLike[str]]
+
+DEFAULT = TextHeadTail(8192, 8192)
+
+# How long a child that SIGKILL was sent to may take to be gone. One that waits for a device may take for ever.
+KILL_PATIENCE = 1.0
+
+# What Popen takes that has no meaning here, and why.
+REFUSED = {
+    "capture_output": "stdout and stderr are always retained; say how by a strategy",
+    "text": "a retainer counts bytes and decodes what it keeps",
+    "encoding": "output is decoded as UTF-8; for raw bytes pass a TextRetainer and use its finish_bytes()",
+    "errors": "pass stdout=TextRetainer(strategy, errors=...)",
+    "universal_newlines": "a retainer counts bytes and decodes what it keeps",
+    "bufsize": "the pipes are read by blocks of their own size",
+}
+
+
+class CompletedRun(Frozen):
+    """What became of a program that was run.
+
+    args: the command, as it was given.
+    returncode: its exit status, or minus the signal that ended it; None if it could not be ended in time.
+    stdout, stderr: a RetainedText each; None for one that was not read.
+    timed_out: the time was over, and the program was ended.
+    stopped: a strategy asked to stop, and the program was ended. Its status says nothing then.
+    eof: every pipe that was read came to its end, or there was none; False after our own stop.
+    elapsed: seconds, from before its start to after its end.
+    """
+
+    __slots__ = __match_args__ = (
+        "args",
+        "returncode",
+        "stdout",
+        "stderr",
+        "timed_out",
+        "stopped",
+        "eof",
+        "elapsed",
+    )
+    args: Any
+    returncode: int | None
+    stdout: RetainedText | None
+    stderr: RetainedText | None
+    timed_out: bool
+    stopped: bool
+    eof: bool
+    elapsed: float
+
+    def __init__(
+        self,
+        args: Any,
+        returncode: int | None,
+        stdout: RetainedText | None,
+        stderr: RetainedText | None,
+        timed_out: bool,
+        stopped: bool,
+        eof: bool,
+        elapsed: float,
+    ) -> None:
+        self._set(
+            args=args,
+            returncode=returncode,
+            stdout=stdout,
+            stderr=stderr,
+            timed_out=timed_out,
+            stopped=stopped,
+            eof=eof,
+            elapsed=elapsed,
+        )
+
+
+def run(
+    args: _Command,
+    *,
+    stdout: _Destination = DEFAULT,
+    stderr: _Destination = DEFAULT,
+    input: str | Buffer | None = None,
+    timeout: float | None = None,
+    grace: float = 0.5,
+    check: bool = False,
+    **popen: Any,
+) -> CompletedRun:
+    """Run a program and retain what it prints, as it prints it: in bounded memory, in bounded time.
+
+    stdout, stderr: a strategy; a fresh TextRetainer, to set more or to look at it meanwhile from another thread;
+        `subprocess.DEVNULL`; or None, for the parent's own. `stderr=subprocess.STDOUT` joins both in one retainer.
+    input: text (as UTF-8) or bytes for the program's standard input. Without it the standard input is inherited: a
+        program in a session of its own cannot read the terminal: pass `stdin=subprocess.DEVNULL` to one that may try.
+    timeout: in seconds, after which the program is ended. The call returns what has come, at most `grace` and one
+        second later, whoever else holds the pipes.
+    grace: in seconds: between SIGTERM and SIGKILL when the program is ended; and how long pipes that others still hold
+        are read after the program has exited by itself.
+    check: raise for a status other than 0, or a timeout.
+    popen: `cwd`, `env`, `shell`, `stdin` and the rest of `subprocess.Popen`. The program gets a session of its own, so
+        that its children are ended with it, unless `start_new_session` or `process_group` say otherwise.
+
+    A head strategy with `stop="stop_when_full"` ends the program at the first byte beyond the budget.
+
+    Raises:
+        subprocess.CalledProcessError, subprocess.TimeoutExpired: with `check`; the CompletedRun is their `.result`.
+        TypeError, ValueError: arguments that are wrong or contradict each other.
+        OSError: the program could not be started.
+        NotImplementedError: this is not a POSIX system.
+    """
+    started = monotonic()
+    if engine is None:
+        raise NotImplementedError("running programs needs a POSIX system")
+    for name in popen:
+        if name in REFUSED:
+            raise TypeError(f"run() takes no {name}: {REFUSED[name]}")
+    if input is not None:
+        if "stdin" in popen:
+            raise ValueError("input is written to a pipe of its own: stdin must not be given with it")
+        popen["stdin"] = subprocess.PIPE
+    seconds, patience = checked_seconds("timeout", timeout), checked_grace(grace)
+    data = input_bytes(input)
+    out, out_end = destination("stdout", stdout)
+    err, err_end = destination("stderr", stderr)
+    if out is not None and out is err:
+        raise ValueError("stdout and stderr must be two retainers; stderr=subprocess.STDOUT joins them in one")
+    if "process_group" not in popen:
+        popen.setdefault("start_new_session", True)
+    process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
+    child = Child(process, out, err, patience, ours=True)
+    child.attend(data, None if seconds is None else started + seconds)
+    return child.completed(started, timeout, check)
+
+
+def communicate(
+    popen: subprocess.Popen[bytes],
+    *,
+    stdout: TextRetentionStrategy | TextRetainer = DEFAULT,
+    stderr: TextRetentionStrategy | TextRetainer = DEFAULT,
+    input: str | Buffer | None = None,
+    timeout: float | None = None,
+    grace: float = 0.5,
+    check: bool = False,
+) -> CompletedRun:
+    """What `run` does, for a program that was started by `subprocess.Popen`, with binary pipes where it is to be read.
+
+    The pipes are closed when this returns. The program's group is signalled only if it leads one of its own.
+    Arguments, result and errors are those of `run`; `timeout` and `elapsed` count from this call.
+    """
+    started = monotonic()
+    if engine is None:
+        raise NotImplementedError("running programs needs a POSIX system")
+    if not isinstance(popen, subprocess.Popen):
+        raise TypeError(f"popen must be a subprocess.Popen, got {shown(popen)}")
+    for name in ("stdin", "stdout", "stderr"):
+        if hasattr(getattr(popen, name), "encoding"):
+            raise TypeError(f"popen must have binary pipes, but its {name} is a text file: leave out text and encoding")
+    if input is not None and popen.stdin is None:
+        raise ValueError("input needs a Popen made with stdin=subprocess.PIPE")
+    seconds, patience = checked_seconds("timeout", timeout), checked_grace(grace)
+    data = input_bytes(input)
+    out = retainer_of_pipe("stdout", popen.stdout, stdout)
+    err = retainer_of_pipe("stderr", popen.stderr, stderr)
+    if out is not None and out is err:
+        raise ValueError("stdout and stderr must be two retainers")
+    child = Child(popen, out, err, patience, ours=False)
+    child.attend(data, None if seconds is None else started + seconds)
+    return child.completed(started, timeout, check)
+
+
+def destination(name: str, kept: _Destination) -> tuple[TextRetainer | None, int | None]:
+    """The retainer of an output, and what Popen is told."""
+    if kept is None or (type(kept) is int and kept == subprocess.DEVNULL):
+        return None, kept
+    if name == "stderr" and type(kept) is int and kept == subprocess.STDOUT:
+        return None, kept
+    taken = "a text strategy, a fresh TextRetainer, subprocess.DEVNULL or None"
+    if name == "stderr":
+        taken = f"subprocess.STDOUT, {taken}"
+    return fresh_retainer(name, kept, taken), subprocess.PIPE
+
+
+def retainer_of_pipe(name: str, pipe: Any, kept: _Destination) -> TextRetainer | None:
+    if pipe is not None:
+        return fresh_retainer(name, kept, "a text strategy or a fresh TextRetainer")
+    if kept is not DEFAULT:
+        raise ValueError(f"{name} needs a Popen made with {name}=subprocess.PIPE")
+    return None
+
+
+def fresh_retainer(name: str, kept: _Destination, taken: str) -> TextRetainer:
+    if isinstance(kept, TextRetentionStrategy):
+        return TextRetainer(kept)
+    if not isinstance(kept, TextRetainer):
+        raise TypeError(f"{name} must be {taken}, got {shown(kept)}")
+    if kept.seen_bytes:
+        raise ValueError(f"{name} must be a fresh TextRetainer, got one that has seen {kept.seen_bytes} bytes")
+    return kept
+
+
+def input_bytes(data: str | Buffer | None) -> memoryview | None:
+    if data is None:
+        return None
+    if isinstance(data, str):
+        return memoryview(data.encode())
+    try:
+        return memoryview(data).cast("B")
+    except TypeError:
+        raise TypeError(f"input must be a str or a bytes-like object, got {shown(data)}") from None
+
+
+def checked_grace(grace: float) -> float:
+    seconds = checked_seconds("grace", grace)
+    if seconds is None:
+        raise ValueError(f"grace must be a finite number of seconds, got {shown(grace)}")
+    return seconds
+
+
+class Child:
+    """A started program, until it is reaped: its pipes are pumped, and when it must be, it is ended."""
+
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        out: TextRetainer | None,
+        err: TextRetainer | None,
+        grace: float,
+        *,
+        ours: bool,
+    ) -> None:
+        self.process, self.out, self.err, self.grace, self.ours = process, out, err, grace, ours
+        self.pump: Any = None
+        self.files: list[Any] = []
+        self.timed_out = self.stopped = self.ending = self.refused = False
+
+    def attend(self, data: memoryview | None, deadline: float | None) -> None:
+        """Pump until the program is done with, and reap it. Whatever is raised meanwhile, it is ended first."""
+        pidfd = -1
+        try:
+            pidfd = open_pidfd(self.process)
+            self.start_pump(data, pidfd)
+            self.live(deadline)
+        except BaseException:
+            self.end()
+            raise
+        finally:
+            for file in (self.process.stdin, self.process.stdout, self.process.stderr):
+                close(file)
+            if pidfd >= 0:
+                os.close(pidfd)
+            # An end that was seen is reaped here; a program that could not be ended is left to Popen.
+            self.process.poll()
+
+    def start_pump(self, data: memoryview | None, pidfd: int) -> None:
+        readers = []
+        buffered = []
+        for file, retainer in ((self.process.stdout, self.out), (self.process.stderr, self.err)):
+            if retainer is not None:
+                assert file is not None
+                if self.ours:
+                    os.set_blocking(file.fileno(), False)
+                readers.append((file.fileno(), retainer, self.ours))
+                buffered.append((retainer, take_buffered(file)))
+                self.files.append(file)
+        self.pump = engine.Pump(readers)
+        if self.process.returncode is None:
+            self.pump.watch(self.process.pid, pidfd)
+        stdin = self.process.stdin
+        if stdin is not None:
+            if data is None:
+                close(stdin)
+            else:
+                # What the caller has written to it comes first.
+                with contextlib.suppress(BrokenPipeError):
+                    stdin.flush()
+                if self.ours:
+                    os.set_blocking(stdin.fileno(), False)
+                self.pump.write(stdin.fileno(), data, self.ours)
+        for retainer, chunk in buffered:
+            self.stopped |= retainer.push(chunk).should_stop
+
+    def live(self, deadline: float | None) -> None:
+        if self.stopped:
+            event = "stopped"
+        elif self.process.returncode is not None:
+            event = "exited"
+        else:
+            event = self.pump_until(deadline)
+        if event == "exited":
+            # By itself. Others may hold its pipes, for as long as they like.
+            limit = monotonic() + self.grace
+            event = self.pump_until(limit if deadline is None else min(limit, deadline))
+            if event == "timeout":
+                self.sweep()
+        elif event == "timeout":
+            self.timed_out = True
+            self.end()
+        if event == "stopped":
+            self.end()
+
+    def pump_until(self, deadline: float | None) -> str:
+        """What happens next, other than that the input has been taken."""
+        while True:
+            event: str = self.pump.run(None if deadline is None else deadline - monotonic())
+            if event == "stopped":
+                # The pipes of those who asked are closed at once: the program gets EPIPE, as under `head`.
+                self.stopped = True
+                for number, file in enumerate(self.files):
+                    if self.pump.asked_to_stop(number):
+                        close(file)
+            if event != "written":
+                return event
+            close(self.process.stdin)
+
+    def end(self) -> None:
+        """Our own stop: SIGTERM, SIGKILL at the end of the grace, and no waiting for the pipes any more."""
+        if self.ending:
+            # What was raised in here has killed the program on its way: there is one grace in all.
+            return
+        self.ending = True
+        self.signal(signal.SIGTERM)
+        try:
+            limit = monotonic() + self.grace
+            while self.pump is not None and not (self.pump.exited and not self.pump.reading):
+                if self.pump_until(limit) == "timeout":
+                    break
+        finally:
+            # Also where a second Ctrl-C comes during the grace. Before the program is reaped: until then nobody else
+            # can have its pid, nor its group's. What it has left behind goes with it.
+            self.signal(signal.SIGKILL)
+            self.see_it_gone()
+
+    def see_it_gone(self) -> None:
+        if self.pump is None:
+            # Nothing was set up to watch it with.
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(KILL_PATIENCE)
+            return
+        limit = monotonic() + KILL_PATIENCE
+        while not self.pump.exited and not self.refused and self.process.returncode is None:
+            if self.pump_until(limit) == "timeout":
+                break
+        self.sweep()
+
+    def sweep(self) -> None:
+        """Read what is in the pipes now: at most what a pipe holds, however fast somebody goes on filling it."""
+        for _ in range(max([pipe_blocks(file) for file in self.files if not file.closed], default=0)):
+            if not self.pump.reading:
+                return
+            self.pump_until(0)
+
+    def signal(self, number: int) -> None:
+        pid = self.process.pid
+        if self.process.returncode is not None or not engine.is_child(pid):
+            # Somebody else has reaped it: the pid may be anybody's by now.
+            return
+        try:
+            # Only a group of its own: never that of this program, whatever the Popen was made with.
+            if os.getpgid(pid) == pid and pid != os.getpgrp():
+                os.killpg(pid, number)
+            else:
+                os.kill(pid, number)
+        except ProcessLookupError:
+            return
+        except PermissionError:
+            self.refused = True
+
+    def completed(self, started: float, timeout: float | None, check: bool) -> CompletedRun:
+        own_stop = self.timed_out or self.stopped
+        result = CompletedRun(
+            args=self.process.args,
+            returncode=self.process.returncode,
+            stdout=self.out.finish() if self.out is not None else None,
+            stderr=self.err.finish() if self.err is not None else None,
+            timed_out=self.timed_out,
+            stopped=self.stopped,
+            eof=not own_stop and not self.pump.reading,
+            elapsed=monotonic() - started,
+        )
+        if check:
+            raise_for(result, timeout)
+        return result
+
+
+def raise_for(result: CompletedRun, timeout: Any) -> None:
+    error: Any
+    out = result.stdout.text if result.stdout is not None else None
+    err = result.stderr.text if result.stderr is not None else None
+    if result.timed_out:
+        error = subprocess.TimeoutExpired(result.args, timeout, out, err)
+    elif result.returncode and not result.stopped:
+        error = subprocess.CalledProcessError(result.returncode, result.args, out, err)
+    else:
+        return
+    # The texts alone would not say what is missing from them.
+    error.result = result
+    raise error
+
+
+def open_pidfd(process: subprocess.Popen[bytes]) -> int:
+    """A descriptor that tells of a child's end; -1 where the system has none to give, and it is asked for instead."""
+    if process.returncode is None and hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):
+            return os.pidfd_open(process.pid)
+    return -1
+
+
+def pipe_blocks(file: Any) -> int:
+    """The blocks that a pipe may hold."""
+    import fcntl
+
+    capacity = 64 << 10
+    with contextlib.suppress(OSError, AttributeError):
+        capacity = fcntl.fcntl(file.fileno(), fcntl.F_GETPIPE_SZ)
+    return -(-capacity // (64 << 10))
+
+
+def close(file: Any) -> None:
+    """Close a pipe, whatever has become of its other end: a file with something left to write tries that first."""
+    if file is not None:
+        with contextlib.suppress(BrokenPipeError):
+            file.close()
