@@ -302,6 +302,8 @@ cdef class Pump:
         if event == NOTHING and self.polled[self.count].revents:
             event = self.write_turn()
         if event == NOTHING and self.polled[self.count + 2].revents:
+            # Once: what comes now is the end of what it woke from.
+            self.waker = -1
             event = WOKEN
         if event == NOTHING and self.watching:
             if self.polled[self.count + 1].revents or (self.pidfd < 0 and child_has_ended(self.pid)):

@@ -18,7 +18,7 @@ from retention._lines cimport (
     tail_of_lines,
     write_lines,
 )
-from retention._lock cimport lock_free, lock_give, lock_init, lock_take
+from retention._lock cimport LOCK_ALWAYS, lock_free, lock_give, lock_init, lock_take
 from retention._scan cimport scan_is_ascii, scan_utf8_size
 from retention._utf8 cimport code_unit, divided_after, divided_before, encode_character, encoded_size
 from retention._window cimport (
@@ -320,7 +320,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return self.write_buffer(chunk)
 
     cdef PushDecision write(self, const uint8_t *data, size_t size):
-        if self.drains:
+        if LOCK_ALWAYS or self.drains:
             return self.write_locked(data, size)
         if size and self.feed(data, size) < 0:
             raise MemoryError
@@ -505,7 +505,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
 cdef inline bint begin(TextRetainer retainer) noexcept:
     # Before reading or writing a retainer's window and lines. With the GIL and no drain, nobody else can.
-    if retainer.drains:
+    if LOCK_ALWAYS or retainer.drains:
         lock_take(&retainer.lock)
         return True
     return False
