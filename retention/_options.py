@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+from retention.strategies import TextHead, TextHeadTail, TextRetentionStrategy, TextTail
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from retention.strategies import StopMode
+
 DEFAULT_SIZE = 8 << 10
+# Of an end that is asked for in lines only: room for the lines.
+SIZE_FOR_LINES = 1 << 20
 
 HELP = """\
 retain: read standard input to its end, print the beginning and the end of it, and say what is missing between.
 
   git log -p | retain                        the first and the last 8 KiB
-  make 2>&1 | retain --tail 4K               only the last 4 KiB
+  make 2>&1 | retain --tail-lines 40         only the last 40 lines
   find / | retain --head 2K --stop           the first 2 KiB; find is ended there
-  seq 1000000 | retain --head 1K --tail 1K --json
+  seq 1000000 | retain --lines 5 --json      5 lines of each end, as JSON
 
-usage: retain [--head SIZE] [--tail SIZE] [--stop] [--json] [--marker TEXT | --no-marker]
+usage: retain [--head SIZE] [--tail SIZE] [--lines N | --head-lines N] [--tail-lines N] [--whole-lines]
+              [--stop] [--json] [--marker TEXT | --no-marker]
 
-  --head SIZE    keep the first SIZE bytes; without --tail, nothing else
-  --tail SIZE    keep the last SIZE bytes; without --head, nothing else
-  --stop         with --head alone: stop reading at the first byte that does not fit
-  --json         print one JSON object: text, head, tail, truncated, omitted (kind, count), seen
-  --marker TEXT  the line that stands where something was omitted, instead of "[Omitted 123 bytes.]"
-  --no-marker    no such line
+  --head SIZE     keep the first SIZE bytes; without an option for the tail, nothing else
+  --tail SIZE     keep the last SIZE bytes; without an option for the head, nothing else
+  --head-lines N  of the head, keep at most N lines
+  --tail-lines N  of the tail, keep at most N lines
+  --lines N       both of these; an end without a SIZE gets 1M for its lines
+  --whole-lines   move a cut inside a line to the line's border, unless that leaves nothing
+  --stop          with a head alone: stop reading at the first byte that does not fit
+  --json          print one JSON object: text, head, tail, truncated, omitted (kind, count), seen; where lines are
+                  counted, also seen_lines and omitted_lines
+  --marker TEXT   the line that stands where something was omitted, instead of "[Omitted 123 bytes.]"
+  --no-marker     no such line
   --help, --version
 
 SIZE is a number of bytes: 8192, 8K or 8KiB (times 1024), 8KB (times 1000), and so on with M, G, T, P, E. No cut divides
@@ -36,6 +50,10 @@ UNITS = "KMGTPE"
 TAKES_VALUE = {
     "--head": True,
     "--tail": True,
+    "--lines": True,
+    "--head-lines": True,
+    "--tail-lines": True,
+    "--whole-lines": False,
     "--stop": False,
     "--json": False,
     "--marker": True,
@@ -73,11 +91,43 @@ def parse_options(words: list[str]) -> dict[str, str]:
         elif equals:
             raise UsageError(f"{name} takes no value")
         options[name] = value
-    if "--stop" in options and ("--tail" in options or "--head" not in options):
-        raise UsageError("--stop goes with --head alone: a tail is only known at the end")
     if "--marker" in options and "--no-marker" in options:
         raise UsageError("--marker and --no-marker contradict each other")
     return options
+
+
+def strategy_of(options: dict[str, str]) -> TextRetentionStrategy:
+    """What the options ask to keep: an end that one of them names; both where none is named.
+
+    Raises:
+        UsageError: a size or a number of lines that is none, or `--stop` with a tail.
+    """
+    sizes: dict[str, int] = {}
+    lines: dict[str, int] = {}
+    for end in ("head", "tail"):
+        if f"--{end}-lines" in options or "--lines" in options:
+            name = f"--{end}-lines" if f"--{end}-lines" in options else "--lines"
+            lines[end] = parse_number(name, options[name])
+            sizes[end] = SIZE_FOR_LINES
+        if f"--{end}" in options:
+            sizes[end] = parse_size(f"--{end}", options[f"--{end}"])
+    if "--stop" in options and list(sizes) != ["head"]:
+        raise UsageError("--stop goes with a head alone: a tail is only known at the end")
+    if not sizes:
+        return TextHeadTail(DEFAULT_SIZE, DEFAULT_SIZE)
+    if "tail" not in sizes:
+        stop: StopMode = "stop_when_full" if "--stop" in options else "read_to_end"
+        return TextHead(sizes["head"], max_lines=lines.get("head"), stop=stop)
+    if "head" not in sizes:
+        return TextTail(sizes["tail"], max_lines=lines.get("tail"))
+    return TextHeadTail(sizes["head"], sizes["tail"], head_lines=lines.get("head"), tail_lines=lines.get("tail"))
+
+
+def parse_number(option: str, text: str) -> int:
+    # int() alone would take signs, underscores and other scripts' digits; it refuses more than 4300 of them.
+    if not (text.isascii() and text.isdigit()) or len(text) > 30:
+        raise UsageError(f"{option} takes a number such as 40, not {text[:60]!r}")
+    return int(text)
 
 
 def parse_size(option: str, text: str) -> int:
@@ -94,7 +144,6 @@ def parse_size(option: str, text: str) -> int:
         scale = bases.get(suffix[1:], 0) ** (UNITS.index(suffix[0]) + 1)
     elif suffix not in ("", "B"):
         scale = 0
-    # int() alone would take signs, underscores and other scripts' digits; it refuses more than 4300 of them.
     if not scale or not (digits.isascii() and digits.isdigit()) or len(digits) > 30:
         raise UsageError(f"{option} takes a size such as 8192, 8K, 8KiB or 8KB, not {text[:60]!r}")
     return int(digits) * scale

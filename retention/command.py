@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
-from retention._options import DEFAULT_SIZE, HELP, UsageError, parse_options, parse_size
-from retention.notices import describe_omitted
-from retention.results import RetainedText
-from retention.strategies import TextHead, TextHeadTail, TextRetentionStrategy, TextTail
+from retention._options import HELP, UsageError, parse_options, strategy_of
+from retention.markers import on_its_own_line
+from retention.results import Omitted, RetainedText
 from retention.text import TextRetainer
 
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -44,7 +43,7 @@ def run(words: list[str]) -> int:
 
         write(STDOUT, f"retain {version('output-retention')}\n")
         return 0
-    retainer = TextRetainer(chosen_strategy(options))
+    retainer = TextRetainer(strategy_of(options), whole_lines="--whole-lines" in options)
     status = 0
     try:
         read_standard_input(retainer)
@@ -52,19 +51,8 @@ def run(words: list[str]) -> int:
         # Whoever feeds us has had the same signal. What came before it is worth showing.
         status = INTERRUPTED
     result = retainer.finish()
-    write(STDOUT, as_json(result) if "--json" in options else as_text(result, marker(result, options)))
+    write(STDOUT, as_json(result) if "--json" in options else as_text(result, options))
     return status
-
-
-def chosen_strategy(options: dict[str, str]) -> TextRetentionStrategy:
-    sizes = {name: parse_size(name, options[name]) for name in ("--head", "--tail") if name in options}
-    if not sizes:
-        return TextHeadTail(DEFAULT_SIZE, DEFAULT_SIZE)
-    if "--tail" not in sizes:
-        return TextHead(sizes["--head"], stop="stop_when_full" if "--stop" in options else "read_to_end")
-    if "--head" not in sizes:
-        return TextTail(sizes["--tail"])
-    return TextHeadTail(sizes["--head"], sizes["--tail"])
 
 
 def read_standard_input(retainer: TextRetainer) -> None:
@@ -84,35 +72,35 @@ def read_standard_input(retainer: TextRetainer) -> None:
             return
 
 
-def marker(result: RetainedText, options: dict[str, str]) -> str:
-    """The line in the gap; empty where nothing is missing, or no line is wanted."""
-    if not result.truncated or "--no-marker" in options:
-        return ""
-    return options.get("--marker", f"[{describe_omitted(result.omitted_bytes, 'bytes')}]")
-
-
-def as_text(result: RetainedText, marker: str) -> str:
-    if not marker:
+def as_text(result: RetainedText, options: dict[str, str]) -> str:
+    if "--no-marker" in options or options.get("--marker") == "":
         return result.text
-    # A line of its own, with no newline where one stands already.
-    before = "\n" if result.head and not result.head.endswith("\n") else ""
-    after = "" if result.tail.startswith("\n") else "\n"
-    return f"{result.head}{before}{marker}{after}{result.tail}"
+    if "--marker" in options:
+        text = result.render(lambda result: on_its_own_line(result.head, options["--marker"], result.tail))
+    else:
+        text = result.render()
+    # A marker is a line; at the very end it would run into the next prompt.
+    return f"{text}\n" if result.truncated and not result.tail else text
 
 
 def as_json(result: RetainedText) -> str:
     import json
 
-    omitted = {"kind": result.omitted_bytes.kind, "count": result.omitted_bytes.count}
     fields = {
         "text": result.text,
         "head": result.head,
         "tail": result.tail,
         "truncated": result.truncated,
-        "omitted": omitted,
+        "omitted": as_fields(result.omitted_bytes),
         "seen": result.seen_bytes,
     }
+    if result.seen_lines is not None:
+        fields |= {"seen_lines": result.seen_lines, "omitted_lines": as_fields(result.omitted_lines)}
     return json.dumps(fields, ensure_ascii=False) + "\n"
+
+
+def as_fields(omitted: Omitted) -> dict[str, str | int | None]:
+    return {"kind": omitted.kind, "count": omitted.count}
 
 
 def write(fd: int, text: str) -> None:
