@@ -16,6 +16,7 @@ from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.types cimport pid_t
 from posix.unistd cimport isatty, read, write
 
+from retention._spill cimport Spilled, spill_block, spill_end
 from retention.text cimport TextRetainer
 
 import sys
@@ -80,6 +81,9 @@ cdef enum:
 cdef long long SIGNALS = 100_000_000
 cdef long long NEVER = -1
 
+# More than any file has.
+cdef unsigned long long LARGEST = 1 << 62
+
 # What ended a run of the loop.
 cdef enum Event:
     NOTHING
@@ -119,6 +123,9 @@ cdef class Pump:
     cdef pollfd *polled
     cdef Py_ssize_t count
     cdef list retainers
+    # The file beside a reader's retainer, and the number of that reader.
+    cdef Spilled spilled
+    cdef Py_ssize_t spilling
     cdef uint8_t *block
 
     # What is still to be written, out of `source`; -1 where nothing is, or nobody takes it any more.
@@ -148,7 +155,7 @@ cdef class Pump:
         cdef TextRetainer retainer
         cdef int fd
         cdef bint nonblocking
-        self.output = self.pidfd = -1
+        self.output = self.pidfd = self.spilled.fd = -1
         self.waker = waker
         self.readers = <Reader *>PyMem_Calloc(max(len(readers), 1), sizeof(Reader))
         # Beside the readers, for the output, the child and the waker.
@@ -180,6 +187,21 @@ cdef class Pump:
         self.source = view
         self.left = view.shape[0]
         self.rest = &view[0] if self.left else NULL
+
+    def spill(self, Py_ssize_t number, int fd, max_bytes):
+        """Write all that a reader reads to a file too, at most `max_bytes` of it if that is not None."""
+        self.spilling = number
+        self.spilled.fd = fd
+        self.spilled.limit = min(max_bytes, LARGEST) if max_bytes is not None else LARGEST
+
+    def end_spill(self):
+        """Returns the bytes in the file, whether some were kept out of it, and the errno that ended it, or 0."""
+        spill_end(&self.spilled)
+        return self.spilled.written, bool(self.spilled.capped), self.spilled.error
+
+    def at_end(self, Py_ssize_t number):
+        """Whether a reader has come to its end."""
+        return self.readers[number].state == AT_END
 
     def watch(self, pid_t pid, int pidfd):
         """Look for the end of a child, which stays to be reaped. "exited" is said once."""
@@ -333,6 +355,8 @@ cdef class Pump:
                 reader.state = AT_END
                 return NOTHING
             reader.nbytes += size
+            if self.spilled.fd >= 0 and reader == &self.readers[self.spilling]:
+                spill_block(&self.spilled, self.block, size)
             status = (<TextRetainer>reader.retainer).take_block(self.block, size)
             if status < 0:
                 return self.fail(ENOMEM)

@@ -7,6 +7,7 @@ import signal
 from time import monotonic, sleep
 
 from retention.draining import BLOCK, engine, take_buffered
+from retention.spill import SpillFile, SpillResult
 from retention.text import TextRetainer
 
 TYPE_CHECKING = False
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    class Process(Protocol):
+    class _Process(Protocol):
         """What is needed of a Popen."""
 
         args: Any
@@ -34,19 +35,24 @@ KILL_PATIENCE = 1.0
 class Child:
     """One program, and what has become of it so far.
 
-    timed_out, stopped: it was ended because its time was over; because a retainer, or `wake`, asked for that.
+    ours: the pipes were made by us, for this; then our ends may be made non-blocking.
+    waker: a descriptor that another thread makes readable to have the program ended.
+    timed_out, stopped: it was ended because its time was over, or because a retainer asked for that.
     """
 
     def __init__(
         self,
-        process: Process,
+        process: _Process,
         out: TextRetainer | None,
         err: TextRetainer | None,
         grace: float,
         *,
         ours: bool,
+        spill: SpillFile | None = None,
+        waker: int = -1,
     ) -> None:
         self.process, self.out, self.err, self.grace, self.ours = process, out, err, grace, ours
+        self.spill, self.waker = spill, waker
         self.pump: Any = None
         self.files: list[Any] = []
         self.timed_out = self.stopped = self.ending = self.refused = False
@@ -80,7 +86,10 @@ class Child:
                 readers.append((file.fileno(), retainer, self.ours))
                 buffered.append((retainer, take_buffered(file)))
                 self.files.append(file)
-        self.pump = engine.Pump(readers)
+        self.pump = engine.Pump(readers, waker=self.waker)
+        if self.spill is not None and self.spill.fd >= 0:
+            # The first reader is that of the standard output.
+            self.pump.spill(0, self.spill.fd, self.spill.max_bytes)
         if self.process.returncode is None:
             self.pump.watch(self.process.pid, pidfd)
         stdin = self.process.stdin
@@ -112,7 +121,7 @@ class Child:
         elif event == "timeout":
             self.timed_out = True
             self.end()
-        if event == "stopped":
+        if event in ("stopped", "woken"):
             self.end()
 
     def pump_until(self, deadline: float | None) -> str:
@@ -166,6 +175,12 @@ class Child:
                 return
             self.pump_until(0)
 
+    def close_spill(self) -> SpillResult | None:
+        if self.spill is None:
+            return None
+        ended = self.pump is not None and self.pump.at_end(0) and not self.stopped and not self.timed_out
+        return self.spill.close(self.pump, ended)
+
     def signal(self, number: int) -> None:
         pid = self.process.pid
         if self.process.returncode is not None or not engine.is_child(pid):
@@ -183,7 +198,7 @@ class Child:
             self.refused = True
 
 
-def open_pidfd(process: Process) -> int:
+def open_pidfd(process: _Process) -> int:
     """A descriptor that tells of a child's end; -1 where the system has none to give, and it is asked for instead."""
     if process.returncode is None and hasattr(os, "pidfd_open"):
         try:

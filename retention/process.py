@@ -9,6 +9,7 @@ from retention._frozen import Frozen
 from retention.child import Child
 from retention.draining import checked_seconds, engine
 from retention.results import RetainedText
+from retention.spill import Spill, SpillFile, SpillResult
 from retention.strategies import TextHeadTail, TextRetentionStrategy, shown
 from retention.text import TextRetainer
 
@@ -46,6 +47,7 @@ class CompletedRun(Frozen):
     stopped: a strategy asked to stop, and the program was ended. Its status says nothing then.
     eof: every pipe that was read came to its end, or there was none; False after our own stop.
     elapsed: seconds, from before its start to after its end.
+    spill: a SpillResult: what became of the file that was to get the whole output; None if none was asked for.
     """
 
     __slots__ = __match_args__ = (
@@ -57,6 +59,7 @@ class CompletedRun(Frozen):
         "stopped",
         "eof",
         "elapsed",
+        "spill",
     )
     args: Any
     returncode: int | None
@@ -66,6 +69,7 @@ class CompletedRun(Frozen):
     stopped: bool
     eof: bool
     elapsed: float
+    spill: SpillResult | None
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class CompletedRun(Frozen):
         stopped: bool,
         eof: bool,
         elapsed: float,
+        spill: SpillResult | None = None,
     ) -> None:
         self._set(
             args=args,
@@ -87,6 +92,7 @@ class CompletedRun(Frozen):
             stopped=stopped,
             eof=eof,
             elapsed=elapsed,
+            spill=spill,
         )
 
 
@@ -99,6 +105,7 @@ def run(
     timeout: float | None = None,
     grace: float = 0.5,
     check: bool = False,
+    spill: Spill | str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
     **popen: Any,
 ) -> CompletedRun:
     """Run a program and retain what it prints, as it prints it: in bounded memory, in bounded time.
@@ -112,6 +119,8 @@ def run(
     grace: in seconds: between SIGTERM and SIGKILL when the program is ended; and how long pipes that others still hold
         are read after the program has exited by itself.
     check: raise for a status other than 0, or a timeout.
+    spill: a path, or a Spill: a new file that gets the whole of the standard output (and of the standard error, if
+        joined), as it is read. Where it cannot be made or written the run goes on; the result's `spill` says so.
     popen: `cwd`, `env`, `shell`, `stdin` and the rest of `subprocess.Popen`. The program gets a session of its own, so
         that its children are ended with it, unless `start_new_session` or `process_group` say otherwise.
 
@@ -123,6 +132,22 @@ def run(
         OSError: the program could not be started.
         NotImplementedError: this is not a POSIX system.
     """
+    return run_child(args, stdout, stderr, input, timeout, grace, check, spill, popen)
+
+
+def run_child(
+    args: _Command,
+    stdout: _Destination,
+    stderr: _Destination,
+    input: str | Buffer | None,
+    timeout: float | None,
+    grace: float,
+    check: bool,
+    spill: Any,
+    popen: dict[str, Any],
+    waker: int = -1,
+) -> CompletedRun:
+    """`run`, which another thread may end by making `waker`, a descriptor, readable."""
     started = monotonic()
     if engine is None:
         raise NotImplementedError("running programs needs a POSIX system")
@@ -139,12 +164,23 @@ def run(
     err, err_end = destination("stderr", stderr)
     if out is not None and out is err:
         raise ValueError("stdout and stderr must be two retainers; stderr=subprocess.STDOUT joins them in one")
+    if spill is not None and out is None:
+        raise ValueError("spill gets what is read from stdout: stdout must be retained")
     if "process_group" not in popen:
         popen.setdefault("start_new_session", True)
-    process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
-    child = Child(process, out, err, patience, ours=True)
-    child.attend(data, None if seconds is None else started + seconds)
-    return completed(child, started, timeout, check)
+    file = None if spill is None else SpillFile(spill if isinstance(spill, Spill) else Spill(spill))
+    try:
+        process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
+    except BaseException:
+        if file is not None:
+            file.remove()
+        raise
+    child = Child(process, out, err, patience, ours=True, spill=file, waker=waker)
+    try:
+        child.attend(data, None if seconds is None else started + seconds)
+    finally:
+        spilled = child.close_spill()
+    return completed(child, started, timeout, check, spilled)
 
 
 def communicate(
@@ -231,7 +267,9 @@ def checked_grace(grace: float) -> float:
     return seconds
 
 
-def completed(child: Child, started: float, timeout: float | None, check: bool) -> CompletedRun:
+def completed(
+    child: Child, started: float, timeout: float | None, check: bool, spilled: SpillResult | None = None
+) -> CompletedRun:
     own_stop = child.timed_out or child.stopped
     result = CompletedRun(
         args=child.process.args,
@@ -242,6 +280,7 @@ def completed(child: Child, started: float, timeout: float | None, check: bool) 
         stopped=child.stopped,
         eof=not own_stop and not child.pump.reading,
         elapsed=monotonic() - started,
+        spill=spilled,
     )
     if check:
         raise_for(result, timeout)
