@@ -13,35 +13,55 @@ DEFAULT_SIZE = 8 << 10
 SIZE_FOR_LINES = 1 << 20
 
 HELP = """\
-retain: read standard input to its end, print the beginning and the end of it, and say what is missing between.
+retain: read standard input, or what a command prints, to its end; print the beginning and the end of it, and say what
+is missing between.
 
   git log -p | retain                        the first and the last 8 KiB
-  make 2>&1 | retain --tail-lines 40         only the last 40 lines
+  retain --tail-lines 40 -- make             only the last 40 lines; the status is that of make
   find / | retain --head 2K --stop           the first 2 KiB; find is ended there
   seq 1000000 | retain --lines 5 --json      5 lines of each end, as JSON
+  retain --merge --timeout 60 --spill all.log -- ./test.sh
+                                             both outputs, for a minute at most; all of it in a new file, too
+  retain --stats -- cat big.log              how fast it came: bytes, seconds, GB/s, peak memory
 
-usage: retain [--head SIZE] [--tail SIZE] [--lines N | --head-lines N] [--tail-lines N] [--whole-lines]
-              [--stop] [--json] [--marker TEXT | --no-marker]
+usage: retain [options]
+       retain [options] -- COMMAND ARGS...
 
+What to keep:
   --head SIZE     keep the first SIZE bytes; without an option for the tail, nothing else
   --tail SIZE     keep the last SIZE bytes; without an option for the head, nothing else
   --head-lines N  of the head, keep at most N lines
   --tail-lines N  of the tail, keep at most N lines
   --lines N       both of these; an end without a SIZE gets 1M for its lines
   --whole-lines   move a cut inside a line to the line's border, unless that leaves nothing
-  --stop          with a head alone: stop reading at the first byte that does not fit
+  --stop          with a head alone: stop at the first byte that does not fit, and end the command
+
+How to show it:
   --json          print one JSON object: text, head, tail, truncated, omitted (kind, count), seen; where lines are
                   counted, also seen_lines and omitted_lines
   --marker TEXT   the line that stands where something was omitted, instead of "[Omitted 123 bytes.]"
   --no-marker     no such line
+
+For a command:
+  --merge         its standard error too, in the order of arrival; else that goes through untouched
+  --timeout S     end it after S seconds
+  --spill FILE    write all of its output to a new file too; choose a directory that nobody else can write to
+  --stats         say on standard error how many bytes came, in what time, and the memory used
+  --foreground    leave it in this session, where it can read the terminal, and pass no signals on
+  --no-progress   on a terminal, do not show how far it is
+
   --help, --version
 
 SIZE is a number of bytes: 8192, 8K or 8KiB (times 1024), 8KB (times 1000), and so on with M, G, T, P, E. No cut divides
-a character. Whatever the length of the input, memory stays at the sizes asked for. Text is written as UTF-8, with
-U+FFFD for what is malformed.
+a character. However much comes, memory stays at the sizes asked for. Text is written as UTF-8, with U+FFFD for what is
+malformed; control characters and terminal escapes are content and come through as they are.
 
-Status: 0; 1 if reading or writing fails; 2 for options that are wrong; 130 after Ctrl-C, when what had come is printed;
-141 if the output was closed.
+A command runs in a session of its own, so that its children can be ended with it: it has no terminal to ask anything
+(see --foreground). INT, TERM, HUP and QUIT are passed on to it; what it prints until it ends is read and shown.
+
+Status: that of the command; 128+N if signal N ended it, 124 after --timeout, 0 after --stop, 127 if it is not found,
+126 if it cannot be run. Without a command: 0, or 130 after Ctrl-C, when what had come is printed. Always: 1 if reading
+or writing fails, 2 for options that are wrong, 141 if the output was closed.
 """
 
 UNITS = "KMGTPE"
@@ -58,6 +78,12 @@ TAKES_VALUE = {
     "--json": False,
     "--marker": True,
     "--no-marker": False,
+    "--merge": False,
+    "--timeout": True,
+    "--spill": True,
+    "--stats": False,
+    "--foreground": False,
+    "--no-progress": False,
     "--help": False,
     "--version": False,
 }
@@ -67,21 +93,28 @@ class UsageError(Exception):
     """The options are wrong; the message says how."""
 
 
-def parse_options(words: list[str]) -> dict[str, str]:
-    """The options among a command's arguments, each with its value or the empty string.
+FOR_COMMAND = ("--merge", "--timeout", "--spill", "--stats", "--foreground", "--no-progress")
+
+
+def parse_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
+    """The options, each with its value or the empty string, and the command that follows a `--`.
 
     Raises:
         UsageError: an unknown option, a value missing or too many, options that contradict each other.
     """
     options: dict[str, str] = {}
     rest = iter(words)
+    command = None
     for word in rest:
+        if word == "--":
+            command = list(rest)
+            break
         name, equals, value = word.partition("=")
         if name == "-h":
             name = "--help"
         if name not in TAKES_VALUE:
             kind = "option" if word.startswith("-") else "argument"
-            raise UsageError(f"unknown {kind} {word!r}")
+            raise UsageError(f"unknown {kind} {word!r}" + ("" if kind == "option" else "; a command follows after --"))
         if TAKES_VALUE[name]:
             if not equals:
                 try:
@@ -93,7 +126,13 @@ def parse_options(words: list[str]) -> dict[str, str]:
         options[name] = value
     if "--marker" in options and "--no-marker" in options:
         raise UsageError("--marker and --no-marker contradict each other")
-    return options
+    if command is None:
+        for name in FOR_COMMAND:
+            if name in options:
+                raise UsageError(f"{name} goes with a command: retain {name} ... -- COMMAND ARGS...")
+    elif not command:
+        raise UsageError("no command after --")
+    return options, command or []
 
 
 def strategy_of(options: dict[str, str]) -> TextRetentionStrategy:
@@ -121,6 +160,16 @@ def strategy_of(options: dict[str, str]) -> TextRetentionStrategy:
     if "head" not in sizes:
         return TextTail(sizes["tail"], max_lines=lines.get("tail"))
     return TextHeadTail(sizes["head"], sizes["tail"], head_lines=lines.get("head"), tail_lines=lines.get("tail"))
+
+
+def parse_seconds(option: str, text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise UsageError(f"{option} takes a number of seconds such as 60 or 0.5, not {text[:60]!r}")
+    return seconds
 
 
 def parse_number(option: str, text: str) -> int:

@@ -72,6 +72,10 @@ async def arun(
             if not done.cancelled():
                 done.exception()
             raise
+        except GeneratorExit:
+            # The loop was given up while this waited.
+            os.write(waker, b"!")
+            raise
         finally:
             thread.join()
     finally:

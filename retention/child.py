@@ -31,12 +31,16 @@ if TYPE_CHECKING:
 # How long a program that SIGKILL was sent to may take to be gone. One that waits for a device may take for ever.
 KILL_PATIENCE = 1.0
 
+# Seconds between two calls of who wants to show that something goes on.
+TICK = 0.2
+
 
 class Child:
     """One program, and what has become of it so far.
 
     ours: the pipes were made by us, for this; then our ends may be made non-blocking.
     waker: a descriptor that another thread makes readable to have the program ended.
+    tick: called a few times a second while it is pumped.
     timed_out, stopped: it was ended because its time was over, or because a retainer asked for that.
     """
 
@@ -50,9 +54,10 @@ class Child:
         ours: bool,
         spill: SpillFile | None = None,
         waker: int = -1,
+        tick: Callable[[], None] | None = None,
     ) -> None:
         self.process, self.out, self.err, self.grace, self.ours = process, out, err, grace, ours
-        self.spill, self.waker = spill, waker
+        self.spill, self.waker, self.tick = spill, waker, tick
         self.pump: Any = None
         self.files: list[Any] = []
         self.timed_out = self.stopped = self.ending = self.refused = False
@@ -127,7 +132,13 @@ class Child:
     def pump_until(self, deadline: float | None) -> str:
         """What happens next, other than that the input has been taken."""
         while True:
-            event: str = self.pump.run(None if deadline is None else deadline - monotonic())
+            limit = deadline
+            if self.tick is not None:
+                limit = monotonic() + TICK if deadline is None else min(deadline, monotonic() + TICK)
+            event: str = self.pump.run(None if limit is None else limit - monotonic())
+            if event == "timeout" and limit != deadline and self.tick is not None:
+                self.tick()
+                continue
             if event == "stopped":
                 # The pipes of those who asked are closed at once: the program gets EPIPE, as under `head`.
                 self.stopped = True

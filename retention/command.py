@@ -1,4 +1,4 @@
-"""The `retain` command: standard input in, its bounded form out."""
+"""The `retain` command: standard input, or what a command prints, in bounded form."""
 
 from __future__ import annotations
 
@@ -6,14 +6,10 @@ import os
 import sys
 
 from retention._options import HELP, UsageError, parse_options, strategy_of
+from retention._streams import STDIN, STDOUT, complain, write
 from retention.markers import on_its_own_line
 from retention.results import Omitted, RetainedText
 from retention.text import TextRetainer
-
-STDIN, STDOUT, STDERR = 0, 1, 2
-
-# One read; larger blocks fall out of the processor's second cache and take twice as long.
-BLOCK = 64 << 10
 
 # As of a process that the signal ended, in a shell.
 INTERRUPTED, PIPE_CLOSED = 128 + 2, 128 + 13
@@ -34,7 +30,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def run(words: list[str]) -> int:
-    options = parse_options(words)
+    options, command = parse_options(words)
     if "--help" in options:
         write(STDOUT, HELP)
         return 0
@@ -44,32 +40,31 @@ def run(words: list[str]) -> int:
         write(STDOUT, f"retain {version('output-retention')}\n")
         return 0
     retainer = TextRetainer(strategy_of(options), whole_lines="--whole-lines" in options)
-    status = 0
-    try:
-        read_standard_input(retainer)
-    except KeyboardInterrupt:
-        # Whoever feeds us has had the same signal. What came before it is worth showing.
-        status = INTERRUPTED
+    if command:
+        from retention.running import CannotStart, run_command
+
+        try:
+            status = run_command(retainer, command, options)
+        except CannotStart as error:
+            message, status = error.args
+            complain(message)
+            return status
+    else:
+        status = read_standard_input(retainer)
     result = retainer.finish()
     write(STDOUT, as_json(result) if "--json" in options else as_text(result, options))
     return status
 
 
-def read_standard_input(retainer: TextRetainer) -> None:
-    from io import FileIO
-    from mmap import mmap
-
-    # The memory of an anonymous map begins at a page, into which the kernel copies twice as fast as beside one.
-    block = mmap(-1, BLOCK)
-    source = FileIO(STDIN, closefd=False)
-    while (size := source.readinto(block)) != 0:
-        if size is None:
-            # Non-blocking, by somebody else's choice, and empty: not the end.
-            wait_for([STDIN], [])
-        elif retainer.push(block if size == BLOCK else memoryview(block)[:size]).should_stop:
+def read_standard_input(retainer: TextRetainer) -> int:
+    try:
+        if retainer.drain(STDIN).status == "stopped":
             # Closed now, and not when this process ends: who writes to the pipe is to learn of it.
             os.close(STDIN)
-            return
+    except KeyboardInterrupt:
+        # Whoever feeds us has had the same signal. What came before it is worth showing.
+        return INTERRUPTED
+    return 0
 
 
 def as_text(result: RetainedText, options: dict[str, str]) -> str:
@@ -101,27 +96,3 @@ def as_json(result: RetainedText) -> str:
 
 def as_fields(omitted: Omitted) -> dict[str, str | int | None]:
     return {"kind": omitted.kind, "count": omitted.count}
-
-
-def write(fd: int, text: str) -> None:
-    # Past sys.stdout: it has the locale's encoding, and at exit would try once more to write to a closed pipe.
-    # What of an argument is no UTF-8 comes back as the bytes that it was.
-    rest = memoryview(text.encode("utf-8", "surrogateescape"))
-    while rest:
-        try:
-            rest = rest[os.write(fd, rest) :]
-        except BlockingIOError:
-            wait_for([], [fd])
-
-
-def wait_for(reading: list[int], writing: list[int]) -> None:
-    from select import select
-
-    select(reading, writing, [])
-
-
-def complain(message: str) -> None:
-    try:
-        write(STDERR, f"retain: {message}\n")
-    except OSError:
-        return  # Nobody is there to be told; the status says it.
