@@ -11,7 +11,7 @@ import pytest
 from retention import TextHead, TextRetainer, TextTail, fit_text
 
 KIB = 1024
-# Lines of 31 to 110 bytes; the last is broken off.
+# Lines of 29 to 108 bytes; the last is broken off.
 LOG = b"".join([b"07:08:%02d.%03d INFO worker %d: %s\n" % (n % 60, n, n % 7, b"." * (n % 80)) for n in range(999)])
 LOG = LOG[: 64 * KIB]
 # Each of 10 MB in UTF-8.
