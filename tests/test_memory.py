@@ -367,7 +367,7 @@ def test_extending_by_a_long_list_copies_only_what_is_kept(strategy):
         "t.push(b'\\xff' * 500); t.finish()",
         "n.push('é\\n€😀' * 100); n.push(b'\\r\\n'); n.finish(); n.finish_bytes(); n.notice('log', unit='lines')",
         "n.push('a\\nb\\nc'); n.finish().render(); n.finish().render('~'); n.finish().render(repr)",
-        "n.push('a\\nb\\nc'); refused(n.finish().render, 5); refused(n.finish().render, hash); refused(n.notice, 'x', 5)",
+        "n.push('a\\nb\\nc'); r = n.finish(); refused(r.render, 5); refused(r.render, hash); refused(n.notice, 'x', 5)",
         "i.extend([object()] * 50); i.finish().render(); i.finish().render(repr, str); refused(i.finish().render, len)",
         "fit_text('é€😀' * 100, 50); fit_text('a\\r\\nb' * 100, 50, whole_lines=True); fit_text('\\ud800' * 100, 50)",
         "fit_text('é' * 100, 50, marker=repr); fit_text('é' * 100, 50, marker=lambda result: result.tail + '\\ud800')",
