@@ -41,14 +41,13 @@ def run(words: list[str]) -> int:
         return 0
     retainer = TextRetainer(strategy_of(options), whole_lines="--whole-lines" in options)
     if command:
-        from retention.running import CannotStart, run_command
+        from retention.running import CannotStartError, run_command
 
         try:
             status = run_command(retainer, command, options)
-        except CannotStart as error:
-            message, status = error.args
-            complain(message)
-            return status
+        except CannotStartError as error:
+            complain(str(error))
+            return error.status
     else:
         status = read_standard_input(retainer)
     result = retainer.finish()

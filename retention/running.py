@@ -26,15 +26,19 @@ PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
 
 
-class CannotStart(Exception):
+class CannotStartError(Exception):
     """The command was not started: why, and the exit status that says so."""
+
+    def __init__(self, reason: str, status: int) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 def run_command(retainer: TextRetainer, command: list[str], options: dict[str, str]) -> int:
     """Run a command into a retainer, to its end or to ours; returns the exit status.
 
     Raises:
-        CannotStart: the command is not found, or is no program.
+        CannotStartError: the command is not found, or is no program.
     """
     if engine is None:
         raise UsageError("running a command needs a POSIX system")
@@ -50,6 +54,7 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
             if child is not None:
                 child.signal(signals.pop())
 
+    number: int
     for number in FROM_TERMINAL if foreground else PASSED_ON:
         # What this program was told to ignore, it and the command go on ignoring.
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -61,7 +66,7 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
         if spill is not None:
             spill.remove()
         status = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUNNABLE
-        raise CannotStart(f"{command[0]}: {error.strerror or error}", status) from None
+        raise CannotStartError(f"{command[0]}: {error.strerror or error}", status) from None
     progress = Progress(retainer, started) if "--no-progress" not in options and os.isatty(STDERR) else None
     child = Child(
         process,

@@ -459,7 +459,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         # the last one leaves is a line if it is not empty, unless it reaches into the tail.
         lines = self.lines.newlines - lines_in(&head) - lines_in(&tail)
         begins_line = cuts.head_stop == 0 or self.byte_at(cuts.head_stop - 1) == c'\n'
-        if cuts.tail_start == self.window.seen and not self.lines.ends_line and (lines or begins_line):
+        if cuts.tail_start == self.window.seen and not self.lines.ends_line:
             lines += 1
         if lines and not begins_line:
             lines -= 1

@@ -15,6 +15,8 @@ import retention
 from retention import fitting, items, markers, notices, results, strategies, text
 
 NAMES = [
+    "CompletedRun",
+    "DrainResult",
     "HeadTailLimit",
     "ItemHead",
     "ItemHeadTail",
@@ -27,15 +29,21 @@ NAMES = [
     "RetainedItems",
     "RetainedText",
     "RetentionNotice",
+    "Spill",
+    "SpillResult",
     "StopMode",
     "TextHead",
     "TextHeadTail",
     "TextRetainer",
     "TextRetentionStrategy",
     "TextTail",
+    "arun",
+    "communicate",
     "describe_omitted",
     "fit_text",
     "format_retention_notice",
+    "run",
+    "spill_notice",
 ]
 # Names of types, which nobody calls.
 ALIASES = ["ItemRetentionStrategy", "StopMode", "TextRetentionStrategy"]
@@ -44,7 +52,7 @@ CLASSES = [name for name in CALLABLES if isinstance(getattr(retention, name), ty
 
 # The methods and properties of each public class; what strategies, results and notices have besides is data.
 METHODS = {
-    "TextRetainer": ["extend", "finish", "finish_bytes", "notice", "push"],
+    "TextRetainer": ["drain", "extend", "finish", "finish_bytes", "notice", "push"],
     "ItemRetainer": ["extend", "finish", "notice", "push"],
     "RetainedText": ["render"],
     "RetainedItems": ["render"],
@@ -53,7 +61,21 @@ PROPERTIES = {
     "TextRetainer": ["seen_bytes", "strategy", "truncated", "whole_lines"],
     "ItemRetainer": ["seen", "strategy", "truncated"],
 }
+RUN = (
+    "(args, *, stdout=TextHeadTail(head_bytes=8192, tail_bytes=8192, head_lines=None, tail_lines=None), "
+    "stderr=TextHeadTail(head_bytes=8192, tail_bytes=8192, head_lines=None, tail_lines=None), "
+    "input=None, timeout=None, grace=0.5, check=False, spill=None, **popen)"
+)
 SIGNATURES = {
+    "run": RUN,
+    "arun": RUN,
+    "communicate": RUN.replace("args", "popen").replace(", spill=None, **popen", ""),
+    "CompletedRun": "(args, returncode, stdout, stderr, timed_out, stopped, eof, elapsed, spill=None)",
+    "DrainResult": "(status, nbytes)",
+    "Spill": "(path, max_bytes=None)",
+    "SpillResult": "(path, nbytes, complete, error)",
+    "spill_notice": "(result)",
+    "TextRetainer.drain": "(self, /, source, *, timeout=None)",
     "TextHead": "(max_bytes, *, max_lines=None, stop='read_to_end')",
     "TextTail": "(max_bytes, *, max_lines=None)",
     "TextHeadTail": "(head_bytes, tail_bytes, *, head_lines=None, tail_lines=None)",
@@ -79,7 +101,7 @@ SIGNATURES = {
     "RetainedText.render": "(self, /, marker=None)",
     "RetainedBytes": "(head, tail, truncated, omitted_bytes, seen_bytes)",
     "RetainedItems": "(items, head, tail, truncated, omitted, seen, kept)",
-    "RetainedItems.render": "(self, /, line=<class 'str'>, marker=None)",
+    "RetainedItems.render": "(self, /, line=None, marker=None)",
     "RetentionNotice": "(scope, strategy, unit, limit, kept, omitted)",
     "HeadTailLimit": "(head, tail)",
     "describe_omitted": "(omitted, unit)",

@@ -9,7 +9,10 @@ import pytest
 # What every program may use: `peak()`, the most bytes that were allocated at once since `start()`, and `held()`.
 PRELUDE = """
 import gc, sys, tracemalloc
-from retention import *
+from retention import (
+    ItemHead, ItemHeadTail, ItemRetainer, ItemTail, Omitted, PushDecision, RetainedBytes, RetainedItems, RetainedText,
+    TextHead, TextHeadTail, TextRetainer, TextTail, describe_omitted, fit_text, format_retention_notice,
+)
 
 def start():
     gc.collect()
