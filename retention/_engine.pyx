@@ -34,24 +34,24 @@ cdef extern from *:
     #define PIPE_BUF _POSIX_PIPE_BUF
     #endif
 
-    /* Whether a child has ended, which stays to be reaped; a child that is no longer ours has ended too. */
+    /* Whether a child has ended, which stays to be reaped; one that is no longer ours has ended too. -1: errno. */
     static inline int child_has_ended(pid_t pid)
     {
         siginfo_t info;
         info.si_pid = 0;
         if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-            return errno == ECHILD;
+            return errno == ECHILD ? 1 : errno == EINTR ? 0 : -1;
         return info.si_pid != 0;
     }
 
     static inline int is_child_of_ours(pid_t pid)
     {
         siginfo_t info;
-        return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+        return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
     }
     """
     const int PIPE_BUF
-    bint child_has_ended(pid_t pid) noexcept nogil
+    int child_has_ended(pid_t pid) noexcept nogil
     bint is_child_of_ours(pid_t pid) noexcept nogil
     int posix_memalign(void **memory, size_t alignment, size_t size) noexcept nogil
 
@@ -74,8 +74,10 @@ cdef enum:
     PAGE = 4096
     # The blocks that one descriptor is read before the others, the deadline and signals are looked at again.
     TURN = 16
-    # In milliseconds: how often a child is looked for that no descriptor tells of.
+    # In milliseconds: how often a child is looked for that no descriptor tells of. And how often in a row in vain,
+    # because the system does not answer, until that is an error.
     LOOK = 20
+    IN_VAIN = 50
 
 # How often signals are looked for while data flows: without waiting there is no EINTR. In nanoseconds.
 cdef long long SIGNALS = 100_000_000
@@ -139,6 +141,7 @@ cdef class Pump:
     cdef pid_t pid
     cdef int pidfd
     cdef bint watching
+    cdef int in_vain
     cdef readonly bint exited
 
     # A descriptor that another thread makes readable to end the loop, or -1.
@@ -328,11 +331,19 @@ cdef class Pump:
             self.waker = -1
             event = WOKEN
         if event == NOTHING and self.watching:
-            if self.polled[self.count + 1].revents or (self.pidfd < 0 and child_has_ended(self.pid)):
-                self.watching = False
-                self.exited = True
-                event = EXITED if self.open_readers() else DONE
+            event = self.look_at_child()
         return event
+
+    cdef Event look_at_child(self) noexcept nogil:
+        cdef int ended = self.polled[self.count + 1].revents if self.pidfd >= 0 else child_has_ended(self.pid)
+        self.in_vain = self.in_vain + 1 if ended < 0 else 0
+        if self.in_vain == IN_VAIN:
+            return self.fail(errno)
+        if ended <= 0:
+            return NOTHING
+        self.watching = False
+        self.exited = True
+        return EXITED if self.open_readers() else DONE
 
     cdef Event read_turn(self, Reader *reader, long long deadline) noexcept nogil:
         cdef Py_ssize_t size
@@ -342,30 +353,29 @@ cdef class Pump:
             if (<TextRetainer>reader.retainer).make_room(BLOCK) < 0:
                 return self.fail(ENOMEM)
             size = read(reader.fd, self.block, BLOCK)
-            if size < 0:
-                if errno == EAGAIN or errno == EWOULDBLOCK or errno == EINTR:
-                    return NOTHING
-                if errno == EIO and isatty(reader.fd):
-                    # So a terminal says that nobody has its other side any more.
-                    reader.state = AT_END
-                    return NOTHING
-                reader.state = BROKEN
-                return self.fail(errno)
-            if size == 0:
-                reader.state = AT_END
-                return NOTHING
+            if size <= 0:
+                status = errno
+                (<TextRetainer>reader.retainer).give_room_back(BLOCK)
+                return self.read_nothing(reader, 0 if size == 0 else status)
             reader.nbytes += size
             if self.spilled.fd >= 0 and reader == &self.readers[self.spilling]:
                 spill_block(&self.spilled, self.block, size)
-            status = (<TextRetainer>reader.retainer).take_block(self.block, size)
-            if status < 0:
-                return self.fail(ENOMEM)
-            if status > 0:
+            if (<TextRetainer>reader.retainer).take_block(self.block, size, BLOCK):
                 reader.state = STOP_ASKED
                 return STOPPED
             if deadline != NEVER and monotonic() >= deadline:
                 return NOTHING
         return NOTHING
+
+    cdef Event read_nothing(self, Reader *reader, int error) noexcept nogil:
+        # The end, or an error: also the end where a terminal says so that nobody has its other side any more.
+        if error == EAGAIN or error == EWOULDBLOCK or error == EINTR:
+            return NOTHING
+        if error == 0 or (error == EIO and isatty(reader.fd)):
+            reader.state = AT_END
+            return NOTHING
+        reader.state = BROKEN
+        return self.fail(error)
 
     cdef Event write_turn(self) noexcept nogil:
         # POLLOUT promises room for PIPE_BUF bytes only; more would block, for ever if the child waits for us.

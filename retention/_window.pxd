@@ -58,6 +58,9 @@ cdef void window_free(Window *window) noexcept nogil
 # Makes room for the next `size` bytes, so that writing them cannot fail. -1: no memory, nothing has changed.
 cdef int window_reserve(Window *window, size_t size) noexcept nogil
 
+# The same for bytes that all go to the ring, as they do where the head ends early.
+cdef int window_reserve_ring(Window *window, size_t size) noexcept nogil
+
 # Appends bytes for which the fast path of `window_write` has no room. -1: no memory, nothing has changed.
 cdef int window_write_slow(Window *window, const unsigned char *data, size_t size) noexcept nogil
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from io import BufferedWriter
 from time import monotonic, sleep
 
 from retention.draining import BLOCK, engine, take_buffered
@@ -61,6 +62,7 @@ class Child:
         self.pump: Any = None
         self.files: list[Any] = []
         self.timed_out = self.stopped = self.ending = self.refused = False
+        self.kill_limit = 0.0
 
     def attend(self, data: memoryview | None, deadline: float | None) -> None:
         """Pump until the program is done with, and reap it. Whatever is raised meanwhile, it is ended first."""
@@ -77,8 +79,7 @@ class Child:
                 close(file)
             if pidfd >= 0:
                 os.close(pidfd)
-            # An end that was seen is reaped here; a program that could not be ended is left to Popen.
-            self.process.poll()
+            self.reap()
 
     def start_pump(self, data: memoryview | None, pidfd: int) -> None:
         readers = []
@@ -99,14 +100,14 @@ class Child:
             self.pump.watch(self.process.pid, pidfd)
         stdin = self.process.stdin
         if stdin is not None:
-            if data is None:
-                close(stdin)
-            else:
-                # What the caller has written to it comes first.
-                quietly(stdin.flush)
+            # What the caller has written to it and has not gone out yet comes first.
+            unwritten = take_unwritten(stdin) + bytes(data or b"") if type(stdin) is BufferedWriter else data
+            if unwritten:
                 if self.ours:
                     os.set_blocking(stdin.fileno(), False)
-                self.pump.write(stdin.fileno(), data, self.ours)
+                self.pump.write(stdin.fileno(), unwritten, self.ours)
+            else:
+                close(stdin)
         for retainer, chunk in buffered:
             self.stopped |= retainer.push(chunk).should_stop
 
@@ -155,8 +156,8 @@ class Child:
             # What was raised in here has killed the program on its way: there is one grace in all.
             return
         self.ending = True
-        self.signal(signal.SIGTERM)
         try:
+            self.signal(signal.SIGTERM)
             limit = monotonic() + self.grace
             while self.pump is not None and not (self.pump.exited and not self.pump.reading):
                 if self.pump_until(limit) in ("timeout", "done"):
@@ -164,20 +165,22 @@ class Child:
         finally:
             # Also where a second Ctrl-C comes during the grace. Before the program is reaped: until then nobody else
             # can have its pid, nor its group's. What it has left behind goes with it.
+            self.kill_limit = monotonic() + KILL_PATIENCE
             self.signal(signal.SIGKILL)
             self.see_it_gone()
 
     def see_it_gone(self) -> None:
-        limit = monotonic() + KILL_PATIENCE
-        if self.pump is None:
-            # Nothing was set up to watch it with.
-            while self.process.poll() is None and monotonic() < limit:
-                sleep(0.02)
-            return
-        while not self.pump.exited and not self.refused and self.process.returncode is None:
-            if self.pump_until(limit) == "timeout":
+        while self.pump is not None and not (self.pump.exited or self.refused or self.process.returncode is not None):
+            if self.pump_until(self.kill_limit) == "timeout":
                 break
-        self.sweep()
+        if self.pump is not None:
+            self.sweep()
+
+    def reap(self) -> None:
+        """An end that was seen is reaped at once. One that was not, where pumping failed, has the rest of its second;
+        a program that cannot be ended is left to who started it."""
+        while self.process.poll() is None and not self.refused and monotonic() < self.kill_limit:
+            sleep(0.01)
 
     def sweep(self) -> None:
         """Read what is in the pipes now: at most what a pipe holds, however fast somebody goes on filling it."""
@@ -203,6 +206,7 @@ class Child:
                 os.killpg(pid, number)
             else:
                 os.kill(pid, number)
+            self.refused = False
         except ProcessLookupError:
             return
         except PermissionError:
@@ -230,14 +234,28 @@ def pipe_blocks(file: Any) -> int:
     return -(-capacity // BLOCK)
 
 
-def close(file: Any) -> None:
-    """Close a pipe, whatever has become of its other end: a file with something left to write tries that first."""
-    if file is not None:
-        quietly(file.close)
+def take_unwritten(file: BufferedWriter) -> bytes:
+    """What was written to a buffered writer and has not gone out yet: flushing it might wait for ever."""
+    parts: list[bytes] = []
 
+    def take(part: memoryview) -> int:
+        parts.append(bytes(part))
+        return len(part)
 
-def quietly(flush: Callable[[], None]) -> None:
+    # For its while, writing goes to us.
+    raw: Any = file.raw
+    raw.write = take
     try:
-        flush()
-    except BrokenPipeError:
-        return
+        file.flush()
+    finally:
+        del raw.write
+    return b"".join(parts)
+
+
+def close(file: Any) -> None:
+    """Close a pipe. What cannot be written any more, or closed, concerns nobody: the others must be closed too."""
+    if file is not None:
+        try:
+            file.close()
+        except OSError:
+            return

@@ -31,6 +31,7 @@ from retention._window cimport (
     window_free,
     window_init,
     window_reserve,
+    window_reserve_ring,
     window_skip,
     window_span,
     window_write,
@@ -286,18 +287,32 @@ omitted_lines=Omitted(kind='unknown', count=None))
     cdef int make_room(self, size_t size) noexcept nogil:
         cdef int status
         lock_take(&self.lock)
-        status = window_reserve(&self.window, size)
+        status = self.reserve(size)
+        if status == 0:
+            self.promised += size
         lock_give(&self.lock)
         return status
 
-    cdef int take_block(self, const uint8_t *data, size_t size) noexcept nogil:
-        cdef int status
+    cdef void give_room_back(self, size_t size) noexcept nogil:
         lock_take(&self.lock)
-        status = self.feed(data, size)
-        if status == 0 and self.stops:
-            status = self.is_truncated()
+        self.promised -= size
         lock_give(&self.lock)
-        return status
+
+    cdef int reserve(self, size_t size) noexcept nogil:
+        # Beside what has been promised, wherever it goes: a line that fills the head sends all of it to the ring.
+        size += self.promised
+        if window_reserve(&self.window, size) < 0:
+            return -1
+        return window_reserve_ring(&self.window, size) if self.lines.counted else 0
+
+    cdef bint take_block(self, const uint8_t *data, size_t size, size_t promised) noexcept nogil:
+        cdef bint should_stop
+        lock_take(&self.lock)
+        self.promised -= promised
+        self.feed(data, size)
+        should_stop = self.stops and self.is_truncated()
+        lock_give(&self.lock)
+        return should_stop
 
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil:
         if self.lines.counted:
@@ -331,7 +346,9 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef int status = 0
         lock_take(&self.lock)
         if size:
-            status = self.feed(data, size)
+            status = self.reserve(size)
+            if status == 0:
+                status = self.feed(data, size)
         decision = self.decide(size)
         lock_give(&self.lock)
         if status < 0:
@@ -368,7 +385,9 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if PyUnicode_IS_ASCII(chunk):
             return self.write(<const uint8_t *>data, length)
         locked = begin(self)
-        if kind == 1:
+        if locked and self.reserve(utf8_size(chunk)) < 0:
+            size = -1
+        elif kind == 1:
             size = write_units(&self.window, &self.lines, <const uint8_t *>data, length)
         elif kind == 2:
             size = write_units(&self.window, &self.lines, <const uint16_t *>data, length)
