@@ -77,7 +77,7 @@ cdef enum:
     # In milliseconds: how often a child is looked for that no descriptor tells of. And how often in a row in vain,
     # because the system does not answer, until that is an error.
     LOOK = 20
-    IN_VAIN = 50
+    IN_VAIN = 250
 
 # How often signals are looked for while data flows: without waiting there is no EINTR. In nanoseconds.
 cdef long long SIGNALS = 100_000_000
