@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from retention.aio import arun
     from retention.draining import DrainResult
+    from retention.file import retain_file
     from retention.process import CompletedRun, communicate, run
     from retention.spill import Spill, SpillResult, spill_notice
     from retention.strategies import StopMode
@@ -52,6 +53,7 @@ __all__ = [
     "describe_omitted",
     "fit_text",
     "format_retention_notice",
+    "retain_file",
     "run",
     "spill_notice",
 ]
@@ -66,6 +68,7 @@ LATER = {
     "StopMode": "strategies",
     "arun": "aio",
     "communicate": "process",
+    "retain_file": "file",
     "run": "process",
     "spill_notice": "spill",
 }

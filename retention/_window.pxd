@@ -66,7 +66,7 @@ cdef int window_write_slow(Window *window, const unsigned char *data, size_t siz
 
 # Counts `size` bytes of the stream without being shown them. The head must be full, room be reserved, and at least
 # `ring_limit` further bytes be written before anything is read.
-cdef void window_skip(Window *window, size_t size) noexcept nogil
+cdef void window_skip(Window *window, unsigned long long size) noexcept nogil
 
 # The bytes from `start` up to `stop`, positions in the stream; all of them must be held.
 cdef Span window_span(const Window *window, unsigned long long start, unsigned long long stop) noexcept nogil

@@ -87,7 +87,7 @@ cdef int window_write_slow(Window *window, const unsigned char *data, size_t siz
     return 0
 
 
-cdef void window_skip(Window *window, size_t size) noexcept nogil:
+cdef void window_skip(Window *window, unsigned long long size) noexcept nogil:
     window.seen += size
 
 

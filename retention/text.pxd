@@ -60,6 +60,10 @@ cdef class TextRetainer:
     cdef PushDecision write_locked(self, const uint8_t *data, size_t size)
     cdef PushDecision write_buffer(self, chunk)
     cdef PushDecision write_str(self, chunk)
+    cdef int configure(self, errors, whole_lines, count_lines) except -1
+    cdef tuple held(self)
+    cdef int absorb(self, tuple held) except -1
+    cdef int check_held(self, tuple held) except -1
     cdef Cuts exact_cuts(self)
     cdef Cuts moved(self, Cuts cuts)
     cdef unsigned long long head_cut(self, unsigned long long cut)
