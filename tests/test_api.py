@@ -42,6 +42,7 @@ NAMES = [
     "describe_omitted",
     "fit_text",
     "format_retention_notice",
+    "retain_file",
     "run",
     "spill_notice",
 ]
@@ -52,8 +53,8 @@ CLASSES = [name for name in CALLABLES if isinstance(getattr(retention, name), ty
 
 # The methods and properties of each public class; what strategies, results and notices have besides is data.
 METHODS = {
-    "TextRetainer": ["drain", "extend", "finish", "finish_bytes", "notice", "push"],
-    "ItemRetainer": ["extend", "finish", "notice", "push"],
+    "TextRetainer": ["drain", "extend", "finish", "finish_bytes", "merge", "notice", "push"],
+    "ItemRetainer": ["extend", "finish", "merge", "notice", "push"],
     "RetainedText": ["render"],
     "RetainedItems": ["render"],
 }
@@ -75,6 +76,9 @@ SIGNATURES = {
     "Spill": "(path, max_bytes=None)",
     "SpillResult": "(path, nbytes, complete, error)",
     "spill_notice": "(result)",
+    "retain_file": "(path, strategy, *, errors='replace', whole_lines=False, count_lines=False)",
+    "TextRetainer.merge": "(self, later, /)",
+    "ItemRetainer.merge": "(self, later, /)",
     "TextRetainer.drain": "(self, /, source, *, timeout=None)",
     "TextHead": "(max_bytes, *, max_lines=None, stop='read_to_end')",
     "TextTail": "(max_bytes, *, max_lines=None)",

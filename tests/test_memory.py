@@ -1,5 +1,6 @@
 """Memory: bounded by the budgets and not by the stream, and given back. Each claim in an interpreter of its own."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -179,6 +180,7 @@ def test_counting_the_lines_of_a_large_str_copies_nothing(character):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="AddressSanitizer takes most of the address space")
 @pytest.mark.parametrize("make", ["b'x' * size + b'\\ny\\n'", "'é' * (size // 2) + '\\ny\\n'"], ids=["bytes", "str"])
 @pytest.mark.parametrize("strategy", ["TextHead(10**12, max_lines=3)", "TextTail(10**12, max_lines=3)"])
 def test_a_push_without_memory_changes_no_count(strategy, make):
@@ -435,4 +437,6 @@ def test_a_thousand_rounds_leave_nothing_behind(body):
     # One object in each round would be a thousand blocks (free lists and caches account for some), and one buffer of
     # 300 bytes in each of the hundred traced rounds 30,000 bytes.
     assert blocks < 250
-    assert traced < 8 * KIB
+    if "PYTHONMALLOC" not in os.environ:
+        # With another allocator CPython's own tables, the one of interned strings first, come and go in the count.
+        assert traced < 8 * KIB
