@@ -13,8 +13,8 @@ DEFAULT_SIZE = 8 << 10
 SIZE_FOR_LINES = 1 << 20
 
 HELP = """\
-retain: read standard input, or what a command prints, to its end; print the beginning and the end of it, and say what
-is missing between.
+retain: read standard input, files, or what a command prints; print the beginning and the end of it, and say what is
+missing between.
 
   git log -p | retain                        the first and the last 8 KiB
   retain --tail-lines 40 -- make             only the last 40 lines; the status is that of make
@@ -23,9 +23,12 @@ is missing between.
   retain --merge --timeout 60 --spill all.log -- ./test.sh
                                              both outputs, for a minute at most; all of it in a new file, too
   retain --stats -- cat big.log              how fast it came: bytes, seconds, GB/s, peak memory
+  retain --tail 2K huge.log                  at once, however large it is
 
-usage: retain [options]
+usage: retain [options] [FILE...]
        retain [options] -- COMMAND ARGS...
+
+Of a large FILE only the two ends are read (all of it where lines are counted); "-" is standard input.
 
 What to keep:
   --head SIZE     keep the first SIZE bytes; without an option for the tail, nothing else
@@ -96,25 +99,28 @@ class UsageError(Exception):
 FOR_COMMAND = ("--merge", "--timeout", "--spill", "--stats", "--foreground", "--no-progress")
 
 
-def parse_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """The options, each with its value or the empty string, and the command that follows a `--`.
+def parse_options(words: list[str]) -> tuple[dict[str, str], list[str], list[str]]:
+    """The options, each with its value or the empty string; the files; and the command that follows a `--`.
 
     Raises:
         UsageError: an unknown option, a value missing or too many, options that contradict each other.
     """
     options: dict[str, str] = {}
     rest = iter(words)
+    files = []
     command = None
     for word in rest:
         if word == "--":
             command = list(rest)
             break
+        if word == "-" or not word.startswith("-"):
+            files.append(word)
+            continue
         name, equals, value = word.partition("=")
         if name == "-h":
             name = "--help"
         if name not in TAKES_VALUE:
-            kind = "option" if word.startswith("-") else "argument"
-            raise UsageError(f"unknown {kind} {word!r}" + ("" if kind == "option" else "; a command follows after --"))
+            raise UsageError(f"unknown option {word!r}")
         if TAKES_VALUE[name]:
             if not equals:
                 try:
@@ -132,7 +138,9 @@ def parse_options(words: list[str]) -> tuple[dict[str, str], list[str]]:
                 raise UsageError(f"{name} goes with a command: retain {name} ... -- COMMAND ARGS...")
     elif not command:
         raise UsageError("no command after --")
-    return options, command or []
+    elif files:
+        raise UsageError(f"either files or a command, not both: {files[0]!r}")
+    return options, files, command or []
 
 
 def strategy_of(options: dict[str, str]) -> TextRetentionStrategy:

@@ -30,7 +30,7 @@ def main(words: list[str] | None = None) -> int:
 
 
 def run(words: list[str]) -> int:
-    options, command = parse_options(words)
+    options, files, command = parse_options(words)
     if "--help" in options:
         write(STDOUT, HELP)
         return 0
@@ -39,6 +39,8 @@ def run(words: list[str]) -> int:
 
         write(STDOUT, f"retain {version('output-retention')}\n")
         return 0
+    if files:
+        return retain_files(files, options)
     retainer = TextRetainer(strategy_of(options), whole_lines="--whole-lines" in options)
     if command:
         from retention.running import CannotStartError, run_command
@@ -50,9 +52,38 @@ def run(words: list[str]) -> int:
             return error.status
     else:
         status = read_standard_input(retainer)
+    show(retainer, options)
+    return status
+
+
+def retain_files(files: list[str], options: dict[str, str]) -> int:
+    """Each file in turn, under its name where there are several, also after one that cannot be read."""
+    from retention.file import retain_file
+
+    strategy, whole_lines = strategy_of(options), "--whole-lines" in options
+    status = 0
+    before = ""
+    for name in files:
+        try:
+            if name == "-":
+                retainer = TextRetainer(strategy, whole_lines=whole_lines)
+                status = read_standard_input(retainer) or status
+            else:
+                retainer = retain_file(name, strategy, whole_lines=whole_lines)
+        except OSError as error:
+            complain(f"{name}: {error.strerror or error}")
+            status = 1
+            continue
+        if len(files) > 1 and "--json" not in options:
+            write(STDOUT, f"{before}==> {name} <==\n")
+            before = "\n"
+        show(retainer, options)
+    return status
+
+
+def show(retainer: TextRetainer, options: dict[str, str]) -> None:
     result = retainer.finish()
     write(STDOUT, as_json(result) if "--json" in options else as_text(result, options))
-    return status
 
 
 def read_standard_input(retainer: TextRetainer) -> int:

@@ -116,7 +116,8 @@ def test_malformed_input_comes_out_as_replacement_characters():
     ("words", "named"),
     [
         (["--hed", "3"], b"--hed"),
-        (["file.txt"], b"file.txt"),
+        (["file.txt", "--", "true"], b"file.txt"),
+        (["--"], b"no command"),
         (["--head"], b"--head needs a value"),
         (["--stop"], b"--stop"),
         (["--stop", "--tail", "3"], b"--stop"),
