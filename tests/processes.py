@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 import time
@@ -133,20 +134,22 @@ def interpreter(program, *, stdin=subprocess.DEVNULL, **values):
     """Run a program in an interpreter and a session of its own; returns what it printed. It may hang, or be killed."""
     source = "".join(f"{name} = {value!r}\n" for name, value in values.items()) + textwrap.dedent(program)
     command = [sys.executable, "-X", "faulthandler", "-c", source]
-    with subprocess.Popen(
-        command, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        try:
-            out, err = process.communicate(timeout=SOON)
-        except subprocess.TimeoutExpired:
-            # The handler of faults says where it hangs.
-            process.send_signal(signal.SIGABRT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                out, err = process.communicate(timeout=SOON)
-                pytest.fail(f"hangs:\n{out}{err}")
-            raise
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-    assert (process.returncode, err) == (0, ""), (process.returncode, err)
-    return out
+    # Files, as nobody can hold them open.
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        with subprocess.Popen(command, stdin=stdin, stdout=out, stderr=err, start_new_session=True) as process:
+            try:
+                process.wait(SOON)
+            except subprocess.TimeoutExpired:
+                # The handler of faults says where it hangs.
+                process.send_signal(signal.SIGABRT)
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(SOON)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        out.seek(0)
+        err.seek(0)
+        output, complaint = out.read(), err.read()
+    if (process.returncode, complaint) != (0, ""):
+        pytest.fail(f"status {process.returncode}\n{output}{complaint}")
+    return output
