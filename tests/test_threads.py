@@ -298,49 +298,121 @@ def while_draining(retainer, body):
 """
 
 
-def test_the_collector_may_run_code_that_uses_the_retainer_and_lets_other_threads_in():
+# The collector runs at allocations, and what it runs may be anybody's code.
+COLLECTING = """
+retainer = TextRetainer(TextHeadTail(101, 103, head_lines=50), count_lines=True)
+
+def collecting_always(method):
+    # Results are kept, so that no free list spares an allocation; as many others come between, more or less, so that
+    # each allocation of the method is once the one that collects.
+    kept = []
+    gc.callbacks.append(collected)
+    gc.set_threshold(1, 1, 1)
+    for number in range(500):
+        kept.append((method(), *[(number, other) for other in range(number % 7)]))
+    gc.set_threshold(0)
+    gc.callbacks.clear()
+    return [entry[0] for entry in kept]
+
+METHODS = {
+    "finish": lambda: retainer.finish(),
+    "finish_bytes": lambda: retainer.finish_bytes(),
+    "notice": lambda: retainer.notice("log"),
+    "notice in lines": lambda: retainer.notice("log", "lines"),
+    "push": lambda: retainer.push(b"abc"),
+    "push text": lambda: retainer.push("é€😀"),
+    "push a view": lambda: retainer.push(memoryview(b"abc")),
+    "extend": lambda: retainer.extend([b"abc", "é"]),
+    "seen_bytes": lambda: retainer.seen_bytes,
+    "truncated": lambda: retainer.truncated,
+    "repr": lambda: repr(retainer),
+}
+"""
+USERS = [
+    "finish", "finish_bytes", "notice", "notice in lines", "push", "push text", "push a view", "extend", "seen_bytes",
+    "truncated", "repr",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", USERS)
+def test_code_that_the_collector_runs_may_use_the_retainer_during_a_drain(method):
     answers = interpreter(
         INSIDE
+        + COLLECTING
         + """
-retainer = TextRetainer(TextHeadTail(100, 100, head_lines=5), count_lines=True)
-sys.setswitchinterval(1e-6)
-collections = 0
+def collected(phase, info):
+    retainer.seen_bytes, retainer.finish_bytes(), retainer.push(b"x")
+
+while_draining(retainer, lambda: collecting_always(METHODS[method]))
+print("done")
+""",
+        method=method,
+    )
+    assert answers == "done\n"
+
+
+@pytest.mark.parametrize("method", USERS)
+def test_code_that_the_collector_runs_may_let_other_threads_use_the_retainer_during_a_drain(method):
+    answers = interpreter(
+        INSIDE
+        + COLLECTING
+        + """
 over = False
 
 def collected(phase, info):
-    global collections
-    collections += 1
-    retainer.seen_bytes, retainer.finish(), retainer.push(b"x")
-    for _ in range(50):
+    for _ in range(100):
         pass
 
 def others():
     while not over:
         retainer.push("x")
-        retainer.finish()
+        retainer.finish_bytes()
 
 def body():
     global over
     other = threading.Thread(target=others)
     other.start()
-    gc.callbacks.append(collected)
-    gc.set_threshold(1, 1, 1)
-    kept = []
-    for number in range(300):
-        # Kept, with the tuples, so that no free list spares an allocation.
-        kept.append((retainer.finish(), retainer.finish_bytes(), retainer.notice("x"), retainer.notice("x", "lines")))
-        kept.append((retainer.push("é€😀"), retainer.push(b"abc"), retainer.push(memoryview(b"abc"))))
-        kept.append(((number, 1), (number, 2), (number, 3), retainer.extend(["x"]), retainer.truncated))
-    gc.set_threshold(0)
-    gc.callbacks.clear()
+    collecting_always(METHODS[method])
     over = True
     other.join()
 
+sys.setswitchinterval(1e-6)
 while_draining(retainer, body)
-print(collections > 10)
-"""
+print("done")
+""",
+        method=method,
     )
-    assert answers == "True\n"
+    assert answers == "done\n"
+
+
+@pytest.mark.parametrize("begin", ["while_draining(retainer, check)", "check()"], ids=["drained", "alone"])
+@pytest.mark.parametrize("method", ["finish", "finish_bytes"])
+def test_code_that_the_collector_runs_may_push_and_each_result_is_of_one_moment(method, begin):
+    answers = interpreter(
+        INSIDE
+        + COLLECTING
+        + """
+stream = bytearray(b"x" * 1000 if "drain" in begin else b"")
+
+def collected(phase, info):
+    chunk = b"%d\\n" % len(stream) * 7
+    stream.extend(chunk)
+    retainer.push(chunk)
+
+def check():
+    for result in collecting_always(METHODS[method]):
+        seen = result.seen_bytes
+        head, tail = [part.encode() if isinstance(part, str) else part for part in (result.head, result.tail)]
+        assert len(head) + len(tail) + result.omitted_bytes.count == seen, result
+        assert head == stream[:len(head)] and tail == stream[seen - len(tail):seen], result
+
+exec(begin)
+print("done")
+""",
+        method=method,
+        begin=begin,
+    )
+    assert answers == "done\n"
 
 
 def test_an_error_handler_may_use_the_retainer():
