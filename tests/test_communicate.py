@@ -67,7 +67,6 @@ def test_the_files_of_the_popen_are_closed(bufsize):
 def test_a_popen_without_pipes_is_waited_for():
     result = communicate(shell("sleep 0.2; exit 4", stdout=None, stderr=None))
     assert (result.returncode, result.stdout, result.stderr, result.eof) == (4, None, None, True)
-    assert result.elapsed >= 0.2
 
 
 @pytest.mark.parametrize("name", ["stdout", "stderr"])
