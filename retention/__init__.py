@@ -18,8 +18,11 @@ from retention.text import TextRetainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from retention.aio import arun
     from retention.draining import DrainResult
+    from retention.file import retain_file
     from retention.process import CompletedRun, communicate, run
+    from retention.spill import Spill, SpillResult, spill_notice
     from retention.strategies import StopMode
 
 __all__ = [
@@ -37,17 +40,22 @@ __all__ = [
     "RetainedItems",
     "RetainedText",
     "RetentionNotice",
+    "Spill",
+    "SpillResult",
     "StopMode",
     "TextHead",
     "TextHeadTail",
     "TextRetainer",
     "TextRetentionStrategy",
     "TextTail",
+    "arun",
     "communicate",
     "describe_omitted",
     "fit_text",
     "format_retention_notice",
+    "retain_file",
     "run",
+    "spill_notice",
 ]
 
 
@@ -55,9 +63,14 @@ __all__ = [
 LATER = {
     "CompletedRun": "process",
     "DrainResult": "draining",
+    "Spill": "spill",
+    "SpillResult": "spill",
     "StopMode": "strategies",
+    "arun": "aio",
     "communicate": "process",
+    "retain_file": "file",
     "run": "process",
+    "spill_notice": "spill",
 }
 
 

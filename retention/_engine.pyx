@@ -16,6 +16,7 @@ from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.types cimport pid_t
 from posix.unistd cimport isatty, read, write
 
+from retention._spill cimport Spilled, spill_block, spill_end
 from retention.text cimport TextRetainer
 
 import sys
@@ -33,24 +34,24 @@ cdef extern from *:
     #define PIPE_BUF _POSIX_PIPE_BUF
     #endif
 
-    /* Whether a child has ended, which stays to be reaped; a child that is no longer ours has ended too. */
+    /* Whether a child has ended, which stays to be reaped; one that is no longer ours has ended too. -1: errno. */
     static inline int child_has_ended(pid_t pid)
     {
         siginfo_t info;
         info.si_pid = 0;
         if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0)
-            return errno == ECHILD;
+            return errno == ECHILD ? 1 : errno == EINTR ? 0 : -1;
         return info.si_pid != 0;
     }
 
     static inline int is_child_of_ours(pid_t pid)
     {
         siginfo_t info;
-        return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+        return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
     }
     """
     const int PIPE_BUF
-    bint child_has_ended(pid_t pid) noexcept nogil
+    int child_has_ended(pid_t pid) noexcept nogil
     bint is_child_of_ours(pid_t pid) noexcept nogil
     int posix_memalign(void **memory, size_t alignment, size_t size) noexcept nogil
 
@@ -73,12 +74,17 @@ cdef enum:
     PAGE = 4096
     # The blocks that one descriptor is read before the others, the deadline and signals are looked at again.
     TURN = 16
-    # In milliseconds: how often a child is looked for that no descriptor tells of.
+    # In milliseconds: how often a child is looked for that no descriptor tells of. And how often in a row in vain,
+    # because the system does not answer, until that is an error.
     LOOK = 20
+    IN_VAIN = 250
 
 # How often signals are looked for while data flows: without waiting there is no EINTR. In nanoseconds.
 cdef long long SIGNALS = 100_000_000
 cdef long long NEVER = -1
+
+# More than any file has.
+cdef unsigned long long LARGEST = 1 << 62
 
 # What ended a run of the loop.
 cdef enum Event:
@@ -119,6 +125,9 @@ cdef class Pump:
     cdef pollfd *polled
     cdef Py_ssize_t count
     cdef list retainers
+    # The file beside a reader's retainer, and the number of that reader.
+    cdef Spilled spilled
+    cdef Py_ssize_t spilling
     cdef uint8_t *block
 
     # What is still to be written, out of `source`; -1 where nothing is, or nobody takes it any more.
@@ -132,6 +141,7 @@ cdef class Pump:
     cdef pid_t pid
     cdef int pidfd
     cdef bint watching
+    cdef int in_vain
     cdef readonly bint exited
 
     # A descriptor that another thread makes readable to end the loop, or -1.
@@ -148,7 +158,7 @@ cdef class Pump:
         cdef TextRetainer retainer
         cdef int fd
         cdef bint nonblocking
-        self.output = self.pidfd = -1
+        self.output = self.pidfd = self.spilled.fd = -1
         self.waker = waker
         self.readers = <Reader *>PyMem_Calloc(max(len(readers), 1), sizeof(Reader))
         # Beside the readers, for the output, the child and the waker.
@@ -180,6 +190,21 @@ cdef class Pump:
         self.source = view
         self.left = view.shape[0]
         self.rest = &view[0] if self.left else NULL
+
+    def spill(self, Py_ssize_t number, int fd, max_bytes):
+        """Write all that a reader reads to a file too, at most `max_bytes` of it if that is not None."""
+        self.spilling = number
+        self.spilled.fd = fd
+        self.spilled.limit = min(max_bytes, LARGEST) if max_bytes is not None else LARGEST
+
+    def end_spill(self):
+        """Returns the bytes in the file, whether some were kept out of it, and the errno that ended it, or 0."""
+        spill_end(&self.spilled)
+        return self.spilled.written, bool(self.spilled.capped), self.spilled.error
+
+    def at_end(self, Py_ssize_t number):
+        """Whether a reader has come to its end."""
+        return self.readers[number].state == AT_END
 
     def watch(self, pid_t pid, int pidfd):
         """Look for the end of a child, which stays to be reaped. "exited" is said once."""
@@ -302,13 +327,23 @@ cdef class Pump:
         if event == NOTHING and self.polled[self.count].revents:
             event = self.write_turn()
         if event == NOTHING and self.polled[self.count + 2].revents:
+            # Once: what comes now is the end of what it woke from.
+            self.waker = -1
             event = WOKEN
         if event == NOTHING and self.watching:
-            if self.polled[self.count + 1].revents or (self.pidfd < 0 and child_has_ended(self.pid)):
-                self.watching = False
-                self.exited = True
-                event = EXITED if self.open_readers() else DONE
+            event = self.look_at_child()
         return event
+
+    cdef Event look_at_child(self) noexcept nogil:
+        cdef int ended = self.polled[self.count + 1].revents if self.pidfd >= 0 else child_has_ended(self.pid)
+        self.in_vain = self.in_vain + 1 if ended < 0 else 0
+        if self.in_vain == IN_VAIN:
+            return self.fail(errno)
+        if ended <= 0:
+            return NOTHING
+        self.watching = False
+        self.exited = True
+        return EXITED if self.open_readers() else DONE
 
     cdef Event read_turn(self, Reader *reader, long long deadline) noexcept nogil:
         cdef Py_ssize_t size
@@ -318,28 +353,29 @@ cdef class Pump:
             if (<TextRetainer>reader.retainer).make_room(BLOCK) < 0:
                 return self.fail(ENOMEM)
             size = read(reader.fd, self.block, BLOCK)
-            if size < 0:
-                if errno == EAGAIN or errno == EWOULDBLOCK or errno == EINTR:
-                    return NOTHING
-                if errno == EIO and isatty(reader.fd):
-                    # So a terminal says that nobody has its other side any more.
-                    reader.state = AT_END
-                    return NOTHING
-                reader.state = BROKEN
-                return self.fail(errno)
-            if size == 0:
-                reader.state = AT_END
-                return NOTHING
+            if size <= 0:
+                status = errno
+                (<TextRetainer>reader.retainer).give_room_back(BLOCK)
+                return self.read_nothing(reader, 0 if size == 0 else status)
             reader.nbytes += size
-            status = (<TextRetainer>reader.retainer).take_block(self.block, size)
-            if status < 0:
-                return self.fail(ENOMEM)
-            if status > 0:
+            if self.spilled.fd >= 0 and reader == &self.readers[self.spilling]:
+                spill_block(&self.spilled, self.block, size)
+            if (<TextRetainer>reader.retainer).take_block(self.block, size, BLOCK):
                 reader.state = STOP_ASKED
                 return STOPPED
             if deadline != NEVER and monotonic() >= deadline:
                 return NOTHING
         return NOTHING
+
+    cdef Event read_nothing(self, Reader *reader, int error) noexcept nogil:
+        # The end, or an error: also the end where a terminal says so that nobody has its other side any more.
+        if error == EAGAIN or error == EWOULDBLOCK or error == EINTR:
+            return NOTHING
+        if error == 0 or (error == EIO and isatty(reader.fd)):
+            reader.state = AT_END
+            return NOTHING
+        reader.state = BROKEN
+        return self.fail(error)
 
     cdef Event write_turn(self) noexcept nogil:
         # POLLOUT promises room for PIPE_BUF bytes only; more would block, for ever if the child waits for us.

@@ -26,7 +26,7 @@ cdef struct Lines:
 
 
 cdef struct ChunkLines:
-    size_t newlines
+    unsigned long long newlines
     # Those within the head; the byte after the one that fills it, counted from the chunk's first, or 0.
     size_t in_head
     size_t head_stop

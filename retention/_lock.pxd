@@ -19,7 +19,15 @@ cdef extern from *:
     static inline void lock_take(Lock *lock) { pthread_mutex_lock(lock); }
     static inline void lock_give(Lock *lock) { pthread_mutex_unlock(lock); }
     #endif
+
+    #ifdef Py_GIL_DISABLED
+    #define LOCK_ALWAYS 1
+    #else
+    #define LOCK_ALWAYS 0
+    #endif
     """
+    # Whether there is no GIL to keep threads apart.
+    const int LOCK_ALWAYS
     ctypedef struct Lock:
         pass
     void lock_init(Lock *lock) noexcept nogil

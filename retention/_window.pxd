@@ -58,12 +58,15 @@ cdef void window_free(Window *window) noexcept nogil
 # Makes room for the next `size` bytes, so that writing them cannot fail. -1: no memory, nothing has changed.
 cdef int window_reserve(Window *window, size_t size) noexcept nogil
 
+# The same for bytes that all go to the ring, as they do where the head ends early.
+cdef int window_reserve_ring(Window *window, size_t size) noexcept nogil
+
 # Appends bytes for which the fast path of `window_write` has no room. -1: no memory, nothing has changed.
 cdef int window_write_slow(Window *window, const unsigned char *data, size_t size) noexcept nogil
 
 # Counts `size` bytes of the stream without being shown them. The head must be full, room be reserved, and at least
 # `ring_limit` further bytes be written before anything is read.
-cdef void window_skip(Window *window, size_t size) noexcept nogil
+cdef void window_skip(Window *window, unsigned long long size) noexcept nogil
 
 # The bytes from `start` up to `stop`, positions in the stream; all of them must be held.
 cdef Span window_span(const Window *window, unsigned long long start, unsigned long long stop) noexcept nogil

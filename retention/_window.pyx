@@ -45,14 +45,17 @@ cdef int grow(unsigned char **memory, size_t *alloc, size_t needed, size_t limit
 
 cdef int window_reserve(Window *window, size_t size) noexcept nogil:
     cdef size_t to_head = min(size, window.head_limit - window.head_size)
-    cdef size_t to_ring = size - to_head
-    cdef size_t needed
     if grow(&window.head, &window.head_alloc, window.head_size + to_head, window.head_limit) < 0:
         return -1
+    return window_reserve_ring(window, size - to_head)
+
+
+cdef int window_reserve_ring(Window *window, size_t size) noexcept nogil:
+    cdef size_t needed
     # Once the ring has all of its memory there is nothing left to reserve; until then `ring_at` is what it holds.
-    if window.ring_alloc == window.ring_limit or to_ring == 0:
+    if window.ring_alloc == window.ring_limit or size == 0:
         return 0
-    needed = window.ring_limit if to_ring >= window.ring_limit - window.ring_at else window.ring_at + to_ring
+    needed = window.ring_limit if size >= window.ring_limit - window.ring_at else window.ring_at + size
     return grow(&window.ring, &window.ring_alloc, needed, window.ring_limit)
 
 
@@ -84,7 +87,7 @@ cdef int window_write_slow(Window *window, const unsigned char *data, size_t siz
     return 0
 
 
-cdef void window_skip(Window *window, size_t size) noexcept nogil:
+cdef void window_skip(Window *window, unsigned long long size) noexcept nogil:
     window.seen += size
 
 

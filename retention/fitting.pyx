@@ -35,7 +35,7 @@ def fit_text(text, max_bytes, *, head_share=0.5, marker=None, whole_lines=False)
     never longer than the limit; the text is not encoded as a whole.
 
     >>> fit_text("0123456789" * 10, 40)
-    '0123456789\\n[Omitted 79 bytes.]\\n0123456789'
+    '012345678\\n[Omitted 81 bytes.]\\n0123456789'
 
     Raises:
         TypeError: the text is no string, the limit no integer, the share no number, the marker neither string nor
@@ -45,22 +45,27 @@ def fit_text(text, max_bytes, *, head_share=0.5, marker=None, whole_lines=False)
     if not isinstance(text, str):
         raise TypeError(f"text must be a string, got {shown(text)}")
     max_bytes = budget("max_bytes", max_bytes)
+    if isinstance(head_share, (str, bytes, bytearray)):
+        # float() would parse it.
+        raise TypeError(f"head_share must be a number from 0 to 1, got {shown(head_share)}")
     try:
-        head_share = float(head_share)
+        share = float(head_share)
     except (TypeError, ValueError):
         raise TypeError(f"head_share must be a number from 0 to 1, got {shown(head_share)}") from None
-    if not 0 <= head_share <= 1:
+    except OverflowError:
+        share = float("inf")
+    if not 0 <= share <= 1:
         raise ValueError(f"head_share must be from 0 to 1, got {shown(head_share)}")
     if utf8_size(text) <= max_bytes:
         return without_surrogates(text)
     text = PyUnicode_FromObject(text)
     if marker is None:
-        fitted = with_omission_clause(text, max_bytes, head_share, whole_lines)
+        fitted = with_omission_clause(text, max_bytes, share, whole_lines)
     else:
-        fitted = with_marker(text, max_bytes, head_share, whole_lines, marker)
+        fitted = with_marker(text, max_bytes, share, whole_lines, marker)
     if fitted is None:
         # No marker fits.
-        cuts = cuts_within(text, max_bytes, 0 if head_share == 0 else 1, whole_lines)
+        cuts = cuts_within(text, max_bytes, 0 if share == 0 else 1, whole_lines)
         fitted = text[:cuts.head_stop] + text[cuts.tail_start:]
     return without_surrogates(fitted)
 
@@ -69,18 +74,23 @@ cdef object with_omission_clause(str text, size_t limit, double share, bint whol
     # The smallest reserve that the default marker fits into. Its length depends on the count, which is never below
     # what exceeds the limit, and on the characters at the cuts: from the least that it can be, each is tried.
     cdef Cuts cuts
-    cdef str before, after, marker
+    cdef str marker
     cdef unsigned long long size = utf8_size(text)
+    cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
+    cdef size_t newlines
     cdef size_t least = len(omission_clause(size - limit))
     cdef size_t reserve = least
     while reserve <= limit:
         cuts = cuts_within(text, limit - reserve, share, whole_lines)
-        before = text[max(cuts.head_stop - 1, 0):cuts.head_stop]
-        after = text[cuts.tail_start:cuts.tail_start + 1]
-        if least + len(on_its_own_line(before, "", after)) <= reserve:
-            marker = on_its_own_line(before, omission_clause(size - kept_size(text, cuts)), after)
-            if <size_t>len(marker) <= reserve:
-                return text[:cuts.head_stop] + marker + text[cuts.tail_start:]
+        # As many as on_its_own_line adds; most tries end here.
+        newlines = (cuts.head_stop > 0 and text[cuts.head_stop - 1] != "\n") + (
+            cuts.tail_start < length and text[cuts.tail_start] != "\n"
+        )
+        if least + newlines <= reserve:
+            marker = omission_clause(size - kept_size(text, cuts))
+            if len(marker) + newlines <= reserve:
+                head, tail = text[:cuts.head_stop], text[cuts.tail_start:]
+                return "".join((head, on_its_own_line(head, marker, tail), tail))
         reserve += 1
     return None
 

@@ -23,6 +23,12 @@ cdef extern from "Python.h":
 # No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
 cdef Py_ssize_t LARGEST = <Py_ssize_t>((<size_t>-1) // 8)
 
+# The layout of a pickled state.
+cdef int STATE_VERSION = 1
+
+# Of a stream that is merged from others: more cannot be counted.
+cdef unsigned long long MOST_ITEMS = (1 << 63) - 1
+
 cdef PushDecision KEPT = shared_decision(True, False, False)
 cdef PushDecision OMITTED = shared_decision(False, True, False)
 cdef PushDecision OMITTED_STOP = shared_decision(False, True, True)
@@ -126,14 +132,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         """The RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on."""
         cdef list head, tail
         cdef unsigned long long seen, kept
-        while True:
-            seen = self.count
-            head = self.head[:]
-            tail = self.ring[self.oldest:] + self.ring[:self.oldest]
-            # Making a list may run the collector (before CPython 3.12), and so a finalizer that pushes to this very
-            # retainer: what was copied then is of two moments.
-            if seen == self.count:
-                break
+        seen, head, tail = self.held()
         kept = len(head) + len(tail)
         if kept == seen and self.kind != "tail":
             head += tail
@@ -149,6 +148,87 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         """
         cdef unsigned long long kept = len(self.head) + len(self.ring)
         return RetentionNotice(scope, self.kind, "items", self.limit, kept, self.omitted(self.count - kept))
+
+    def merge(self, later, /):
+        """Become what this retainer would be had the stream of `later` been pushed after its own.
+
+        Exact, early stop included, by what the two hold: however long the streams, it costs no more than the budgets.
+        `later` stays as it is, and may be this very retainer: then the stream is there twice. `a + b` is a new retainer
+        of both.
+
+        Raises TypeError for what is no ItemRetainer; ValueError if the strategies differ; OverflowError for a stream of
+        2**63 items or more; MemoryError. Both are then as they were.
+        """
+        if not isinstance(later, ItemRetainer):
+            raise TypeError(f"later must be an ItemRetainer, got {shown(later)}")
+        cdef ItemRetainer other = later
+        if self.strategy != other.strategy:
+            raise ValueError(
+                f"only retainers of equal strategies can be merged, got {shown(self)} and {shown(other)}"
+            )
+        count, first, last = other.held()
+        self.absorb(count, first, last)
+
+    def __add__(self, other):
+        if not isinstance(self, ItemRetainer) or not isinstance(other, ItemRetainer):
+            return NotImplemented
+        both = ItemRetainer(self.strategy)
+        both.merge(self)
+        both.merge(other)
+        return both
+
+    def __reduce__(self):
+        return ItemRetainer, (self.strategy,), (STATE_VERSION, *self.held())
+
+    def __setstate__(self, state, /):
+        """Take the state of a pickled retainer: for pickle and copy.
+
+        Raises ValueError for a state that no retainer of this strategy can have, or of a later version.
+        """
+        if type(state) is not tuple or not state or type(state[0]) is not int:
+            raise ValueError(f"state must be that of a pickled ItemRetainer, got {shown(state)}")
+        if state[0] != STATE_VERSION:
+            raise ValueError(f"the state was made by another version of retention: {shown(state[0])}")
+        if [type(field) for field in state[1:]] != [int, list, list]:
+            raise ValueError("the state of the ItemRetainer is damaged: its fields are not of the right types")
+        if self.count:
+            raise ValueError("only a fresh ItemRetainer can take a state")
+        count, first, last = state[1:]
+        if not 0 <= count <= MOST_ITEMS or (
+            len(first) != min(count, self.head_budget) or len(last) != min(count - len(first), self.tail_budget)
+        ):
+            raise ValueError("the state of the ItemRetainer is damaged: it does not hold what its count says")
+        self.absorb(count, first, last)
+
+    cdef tuple held(self):
+        # The length of the stream, and the items held from its beginning and from its end. Making a list may run the
+        # collector (before CPython 3.12), and so a finalizer that pushes to this very retainer: what was copied then
+        # is of two moments.
+        cdef unsigned long long count
+        while True:
+            count = self.count
+            held = (count, self.head[:], self.ring[self.oldest:] + self.ring[:self.oldest])
+            if count == self.count:
+                return held
+
+    cdef int absorb(self, unsigned long long count, list first, list last) except -1:
+        # As if the stream of which this is held had been pushed. Nothing is changed before all lists are made.
+        cdef list head, tail
+        cdef unsigned long long mine
+        while True:
+            mine, head, tail = self.held()
+            if mine + count > MOST_ITEMS:
+                raise OverflowError("a stream of 2**63 items or more cannot be counted")
+            room = max(self.head_budget - len(head), 0)
+            head += first[:room]
+            # Where something lies between the two, the last fill the ring.
+            tail = (tail + first[room:] + last)[-self.tail_budget:] if self.tail_budget else []
+            if mine == self.count:
+                break
+        self.head, self.ring = head, tail
+        self.oldest = 0
+        self.count = mine + count
+        return 0
 
     cdef bint is_truncated(self):
         return self.count > <unsigned long long>self.head_budget + <unsigned long long>self.tail_budget

@@ -18,7 +18,8 @@ def marker_for(result: _R, marker: str | Callable[[_R], str]) -> str:
     words = marker(result) if callable(marker) else marker
     if not isinstance(words, str):
         raise TypeError(f"marker must be a string or a function that returns one, got {type(words).__name__}")
-    return words
+    # A plain str: what a subclass makes of adding is its own affair.
+    return "".join((words,))
 
 
 def clause(omitted: Omitted, unit: Literal["items", "bytes", "lines"]) -> str:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import signal
 import subprocess
 from time import monotonic
 
 from retention._frozen import Frozen
-from retention.draining import checked_seconds, engine, take_buffered
+from retention.child import Child
+from retention.draining import checked_seconds, engine
 from retention.results import RetainedText
+from retention.spill import Spill, SpillFile, SpillResult
 from retention.strategies import TextHeadTail, TextRetentionStrategy, shown
 from retention.text import TextRetainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
     from typing import Any
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     _Command = str | bytes | os.PathLike[str] | os.PathLike[bytes] | Sequence[str | bytes | os.PathLike[str]]
 
 DEFAULT = TextHeadTail(8192, 8192)
-
-# How long a child that SIGKILL was sent to may take to be gone. One that waits for a device may take for ever.
-KILL_PATIENCE = 1.0
 
 # What Popen takes that has no meaning here, and why.
 REFUSED = {
@@ -50,6 +47,7 @@ class CompletedRun(Frozen):
     stopped: a strategy asked to stop, and the program was ended. Its status says nothing then.
     eof: every pipe that was read came to its end, or there was none; False after our own stop.
     elapsed: seconds, from before its start to after its end.
+    spill: a SpillResult: what became of the file that was to get the whole output; None if none was asked for.
     """
 
     __slots__ = __match_args__ = (
@@ -61,6 +59,7 @@ class CompletedRun(Frozen):
         "stopped",
         "eof",
         "elapsed",
+        "spill",
     )
     args: Any
     returncode: int | None
@@ -70,6 +69,7 @@ class CompletedRun(Frozen):
     stopped: bool
     eof: bool
     elapsed: float
+    spill: SpillResult | None
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class CompletedRun(Frozen):
         stopped: bool,
         eof: bool,
         elapsed: float,
+        spill: SpillResult | None = None,
     ) -> None:
         self._set(
             args=args,
@@ -91,6 +92,7 @@ class CompletedRun(Frozen):
             stopped=stopped,
             eof=eof,
             elapsed=elapsed,
+            spill=spill,
         )
 
 
@@ -103,6 +105,7 @@ def run(
     timeout: float | None = None,
     grace: float = 0.5,
     check: bool = False,
+    spill: Spill | str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
     **popen: Any,
 ) -> CompletedRun:
     """Run a program and retain what it prints, as it prints it: in bounded memory, in bounded time.
@@ -116,6 +119,8 @@ def run(
     grace: in seconds: between SIGTERM and SIGKILL when the program is ended; and how long pipes that others still hold
         are read after the program has exited by itself.
     check: raise for a status other than 0, or a timeout.
+    spill: a path, or a Spill: a new file that gets the whole of the standard output (and of the standard error, if
+        joined), as it is read. Where it cannot be made or written the run goes on; the result's `spill` says so.
     popen: `cwd`, `env`, `shell`, `stdin` and the rest of `subprocess.Popen`. The program gets a session of its own, so
         that its children are ended with it, unless `start_new_session` or `process_group` say otherwise.
 
@@ -127,6 +132,22 @@ def run(
         OSError: the program could not be started.
         NotImplementedError: this is not a POSIX system.
     """
+    return run_child(args, stdout, stderr, input, timeout, grace, check, spill, popen)
+
+
+def run_child(
+    args: _Command,
+    stdout: _Destination,
+    stderr: _Destination,
+    input: str | Buffer | None,
+    timeout: float | None,
+    grace: float,
+    check: bool,
+    spill: Any,
+    popen: dict[str, Any],
+    waker: int = -1,
+) -> CompletedRun:
+    """`run`, which another thread may end by making `waker`, a descriptor, readable."""
     started = monotonic()
     if engine is None:
         raise NotImplementedError("running programs needs a POSIX system")
@@ -143,12 +164,23 @@ def run(
     err, err_end = destination("stderr", stderr)
     if out is not None and out is err:
         raise ValueError("stdout and stderr must be two retainers; stderr=subprocess.STDOUT joins them in one")
+    if spill is not None and out is None:
+        raise ValueError("spill gets what is read from stdout: stdout must be retained")
     if "process_group" not in popen:
         popen.setdefault("start_new_session", True)
-    process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
-    child = Child(process, out, err, patience, ours=True)
-    child.attend(data, None if seconds is None else started + seconds)
-    return child.completed(started, timeout, check)
+    file = None if spill is None else SpillFile(spill if isinstance(spill, Spill) else Spill(spill))
+    try:
+        process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
+    except BaseException:
+        if file is not None:
+            file.remove()
+        raise
+    child = Child(process, out, err, patience, ours=True, spill=file, waker=waker)
+    try:
+        child.attend(data, None if seconds is None else started + seconds)
+    finally:
+        spilled = child.close_spill()
+    return completed(child, started, timeout, check, spilled)
 
 
 def communicate(
@@ -184,7 +216,7 @@ def communicate(
         raise ValueError("stdout and stderr must be two retainers")
     child = Child(popen, out, err, patience, ours=False)
     child.attend(data, None if seconds is None else started + seconds)
-    return child.completed(started, timeout, check)
+    return completed(child, started, timeout, check)
 
 
 def destination(name: str, kept: _Destination) -> tuple[TextRetainer | None, int | None]:
@@ -235,170 +267,24 @@ def checked_grace(grace: float) -> float:
     return seconds
 
 
-class Child:
-    """A started program, until it is reaped: its pipes are pumped, and when it must be, it is ended."""
-
-    def __init__(
-        self,
-        process: subprocess.Popen[bytes],
-        out: TextRetainer | None,
-        err: TextRetainer | None,
-        grace: float,
-        *,
-        ours: bool,
-    ) -> None:
-        self.process, self.out, self.err, self.grace, self.ours = process, out, err, grace, ours
-        self.pump: Any = None
-        self.files: list[Any] = []
-        self.timed_out = self.stopped = self.ending = self.refused = False
-
-    def attend(self, data: memoryview | None, deadline: float | None) -> None:
-        """Pump until the program is done with, and reap it. Whatever is raised meanwhile, it is ended first."""
-        pidfd = -1
-        try:
-            pidfd = open_pidfd(self.process)
-            self.start_pump(data, pidfd)
-            self.live(deadline)
-        except BaseException:
-            self.end()
-            raise
-        finally:
-            for file in (self.process.stdin, self.process.stdout, self.process.stderr):
-                close(file)
-            if pidfd >= 0:
-                os.close(pidfd)
-            # An end that was seen is reaped here; a program that could not be ended is left to Popen.
-            self.process.poll()
-
-    def start_pump(self, data: memoryview | None, pidfd: int) -> None:
-        readers = []
-        buffered = []
-        for file, retainer in ((self.process.stdout, self.out), (self.process.stderr, self.err)):
-            if retainer is not None:
-                assert file is not None
-                if self.ours:
-                    os.set_blocking(file.fileno(), False)
-                readers.append((file.fileno(), retainer, self.ours))
-                buffered.append((retainer, take_buffered(file)))
-                self.files.append(file)
-        self.pump = engine.Pump(readers)
-        if self.process.returncode is None:
-            self.pump.watch(self.process.pid, pidfd)
-        stdin = self.process.stdin
-        if stdin is not None:
-            if data is None:
-                close(stdin)
-            else:
-                # What the caller has written to it comes first.
-                with contextlib.suppress(BrokenPipeError):
-                    stdin.flush()
-                if self.ours:
-                    os.set_blocking(stdin.fileno(), False)
-                self.pump.write(stdin.fileno(), data, self.ours)
-        for retainer, chunk in buffered:
-            self.stopped |= retainer.push(chunk).should_stop
-
-    def live(self, deadline: float | None) -> None:
-        if self.stopped:
-            event = "stopped"
-        elif self.process.returncode is not None:
-            event = "exited"
-        else:
-            event = self.pump_until(deadline)
-        if event == "exited":
-            # By itself. Others may hold its pipes, for as long as they like.
-            limit = monotonic() + self.grace
-            event = self.pump_until(limit if deadline is None else min(limit, deadline))
-            if event == "timeout":
-                self.sweep()
-        elif event == "timeout":
-            self.timed_out = True
-            self.end()
-        if event == "stopped":
-            self.end()
-
-    def pump_until(self, deadline: float | None) -> str:
-        """What happens next, other than that the input has been taken."""
-        while True:
-            event: str = self.pump.run(None if deadline is None else deadline - monotonic())
-            if event == "stopped":
-                # The pipes of those who asked are closed at once: the program gets EPIPE, as under `head`.
-                self.stopped = True
-                for number, file in enumerate(self.files):
-                    if self.pump.asked_to_stop(number):
-                        close(file)
-            if event != "written":
-                return event
-            close(self.process.stdin)
-
-    def end(self) -> None:
-        """Our own stop: SIGTERM, SIGKILL at the end of the grace, and no waiting for the pipes any more."""
-        if self.ending:
-            # What was raised in here has killed the program on its way: there is one grace in all.
-            return
-        self.ending = True
-        self.signal(signal.SIGTERM)
-        try:
-            limit = monotonic() + self.grace
-            while self.pump is not None and not (self.pump.exited and not self.pump.reading):
-                if self.pump_until(limit) == "timeout":
-                    break
-        finally:
-            # Also where a second Ctrl-C comes during the grace. Before the program is reaped: until then nobody else
-            # can have its pid, nor its group's. What it has left behind goes with it.
-            self.signal(signal.SIGKILL)
-            self.see_it_gone()
-
-    def see_it_gone(self) -> None:
-        if self.pump is None:
-            # Nothing was set up to watch it with.
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(KILL_PATIENCE)
-            return
-        limit = monotonic() + KILL_PATIENCE
-        while not self.pump.exited and not self.refused and self.process.returncode is None:
-            if self.pump_until(limit) == "timeout":
-                break
-        self.sweep()
-
-    def sweep(self) -> None:
-        """Read what is in the pipes now: at most what a pipe holds, however fast somebody goes on filling it."""
-        for _ in range(max([pipe_blocks(file) for file in self.files if not file.closed], default=0)):
-            if not self.pump.reading:
-                return
-            self.pump_until(0)
-
-    def signal(self, number: int) -> None:
-        pid = self.process.pid
-        if self.process.returncode is not None or not engine.is_child(pid):
-            # Somebody else has reaped it: the pid may be anybody's by now.
-            return
-        try:
-            # Only a group of its own: never that of this program, whatever the Popen was made with.
-            if os.getpgid(pid) == pid and pid != os.getpgrp():
-                os.killpg(pid, number)
-            else:
-                os.kill(pid, number)
-        except ProcessLookupError:
-            return
-        except PermissionError:
-            self.refused = True
-
-    def completed(self, started: float, timeout: float | None, check: bool) -> CompletedRun:
-        own_stop = self.timed_out or self.stopped
-        result = CompletedRun(
-            args=self.process.args,
-            returncode=self.process.returncode,
-            stdout=self.out.finish() if self.out is not None else None,
-            stderr=self.err.finish() if self.err is not None else None,
-            timed_out=self.timed_out,
-            stopped=self.stopped,
-            eof=not own_stop and not self.pump.reading,
-            elapsed=monotonic() - started,
-        )
-        if check:
-            raise_for(result, timeout)
-        return result
+def completed(
+    child: Child, started: float, timeout: float | None, check: bool, spilled: SpillResult | None = None
+) -> CompletedRun:
+    own_stop = child.timed_out or child.stopped
+    result = CompletedRun(
+        args=child.process.args,
+        returncode=child.process.returncode,
+        stdout=child.out.finish() if child.out is not None else None,
+        stderr=child.err.finish() if child.err is not None else None,
+        timed_out=child.timed_out,
+        stopped=child.stopped,
+        eof=not own_stop and not child.pump.reading,
+        elapsed=monotonic() - started,
+        spill=spilled,
+    )
+    if check:
+        raise_for(result, timeout)
+    return result
 
 
 def raise_for(result: CompletedRun, timeout: Any) -> None:
@@ -414,28 +300,3 @@ def raise_for(result: CompletedRun, timeout: Any) -> None:
     # The texts alone would not say what is missing from them.
     error.result = result
     raise error
-
-
-def open_pidfd(process: subprocess.Popen[bytes]) -> int:
-    """A descriptor that tells of a child's end; -1 where the system has none to give, and it is asked for instead."""
-    if process.returncode is None and hasattr(os, "pidfd_open"):
-        with contextlib.suppress(OSError):
-            return os.pidfd_open(process.pid)
-    return -1
-
-
-def pipe_blocks(file: Any) -> int:
-    """The blocks that a pipe may hold."""
-    import fcntl
-
-    capacity = 64 << 10
-    with contextlib.suppress(OSError, AttributeError):
-        capacity = fcntl.fcntl(file.fileno(), fcntl.F_GETPIPE_SZ)
-    return -(-capacity // (64 << 10))
-
-
-def close(file: Any) -> None:
-    """Close a pipe, whatever has become of its other end: a file with something left to write tries that first."""
-    if file is not None:
-        with contextlib.suppress(BrokenPipeError):
-            file.close()

@@ -129,7 +129,9 @@ class RetainedItems(Record, Generic[_T]):
     @property
     def kept(self) -> int: ...
     def render(
-        self, line: Callable[[_T], str] = ..., marker: str | Callable[[RetainedItems[_T]], str] | None = None
+        self,
+        line: Callable[[_T], str] | None = None,
+        marker: str | Callable[[RetainedItems[_T]], str] | None = None,
     ) -> str: ...
 
 def shared_decision(kept: bool, truncated: bool, should_stop: bool) -> PushDecision: ...

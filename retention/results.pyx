@@ -288,10 +288,10 @@ cdef class RetainedItems(Record):
     cdef tuple values(self):
         return self.items, self.head, self.tail, self.truncated, self.omitted, self.seen, self.kept
 
-    def render(self, line=str, marker=None):
+    def render(self, line=None, marker=None):
         """The items as text, one a line, with a marker on a line of its own in the gap where something was omitted.
 
-        line: a function of an item that returns its line.
+        line: a function of an item that returns its line; by default `str`.
         marker: a string, or a function of this result that returns one; no line where it is empty. By default it is
             the omission clause, such as `[Omitted 7 items.]`.
 
@@ -299,6 +299,8 @@ cdef class RetainedItems(Record):
         """
         from retention.markers import items_marker, marker_for
 
+        if line is None:
+            line = str
         lines = [line(item) for item in self.head]
         if self.truncated:
             words = marker_for(self, items_marker if marker is None else marker)

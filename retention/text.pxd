@@ -42,10 +42,15 @@ cdef class TextRetainer:
     # reads or writes window and lines holds the lock. Nobody who has it runs Python code or waits for the GIL.
     cdef int drains
     cdef Lock lock
+    # The bytes that drains may be reading now: room that was made for them is nobody else's.
+    cdef size_t promised
 
-    # For drains. Makes room for the next `size` bytes; writes that many and says whether to stop. -1: no memory.
+    # For drains. Promises room for so many bytes (-1: no memory); takes a promise back; writes what was read into the
+    # room that was promised for it, and says whether to stop.
     cdef int make_room(self, size_t size) noexcept nogil
-    cdef int take_block(self, const uint8_t *data, size_t size) noexcept nogil
+    cdef void give_room_back(self, size_t size) noexcept nogil
+    cdef int reserve(self, size_t size) noexcept nogil
+    cdef bint take_block(self, const uint8_t *data, size_t size, size_t promised) noexcept nogil
 
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil
     cdef bint is_truncated(self) noexcept nogil
@@ -55,6 +60,10 @@ cdef class TextRetainer:
     cdef PushDecision write_locked(self, const uint8_t *data, size_t size)
     cdef PushDecision write_buffer(self, chunk)
     cdef PushDecision write_str(self, chunk)
+    cdef int configure(self, errors, whole_lines, count_lines) except -1
+    cdef tuple held(self)
+    cdef int absorb(self, tuple held) except -1
+    cdef int check_held(self, tuple held) except -1
     cdef Cuts exact_cuts(self)
     cdef Cuts moved(self, Cuts cuts)
     cdef unsigned long long head_cut(self, unsigned long long cut)

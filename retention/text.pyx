@@ -18,7 +18,7 @@ from retention._lines cimport (
     tail_of_lines,
     write_lines,
 )
-from retention._lock cimport lock_free, lock_give, lock_init, lock_take
+from retention._lock cimport LOCK_ALWAYS, lock_free, lock_give, lock_init, lock_take
 from retention._scan cimport scan_is_ascii, scan_utf8_size
 from retention._utf8 cimport code_unit, divided_after, divided_before, encode_character, encoded_size
 from retention._window cimport (
@@ -31,6 +31,7 @@ from retention._window cimport (
     window_free,
     window_init,
     window_reserve,
+    window_reserve_ring,
     window_skip,
     window_span,
     window_write,
@@ -45,6 +46,16 @@ from retention.strategies import TextRetentionStrategy, shown
 
 cdef extern from "Python.h":
     str PyUnicode_New(Py_ssize_t size, Py_UCS4 maxchar)
+
+# The layout of a pickled state, and the types of its fields after the version.
+cdef int STATE_VERSION = 1
+cdef list STATE_TYPES = [str, bool, bool, int, int, bool, bytes, bytes]
+
+# Of a stream that is merged from others: more cannot be counted.
+cdef unsigned long long MOST_BYTES = (1 << 63) - 1
+
+cdef enum:
+    TOO_LONG = 1
 
 cdef enum:
     # Bytes encoded at a time, on the stack, before they go into the window.
@@ -101,15 +112,13 @@ omitted_lines=Omitted(kind='unknown', count=None))
         self.line_ends = head_lines, tail_lines = strategy._line_ends()
         self.strategy = strategy
         self.kind = strategy.kind
-        self.errors = known_error_handler(errors)
-        self.whole_lines = whole_lines
         self.stops = getattr(strategy, "stop", None) == "stop_when_full"
         self.beyond = OMITTED_STOP if self.stops else OMITTED
+        self.configure(errors, whole_lines, count_lines)
         # A budget of no lines is one of no bytes.
         window_init(
             &self.window, 0 if head_lines == 0 else min(head, LARGEST), 0 if tail_lines == 0 else min(tail, LARGEST)
         )
-        self.lines.counted = count_lines or whole_lines or self.line_ends != (None, None)
         self.lines.head_left = min(head_lines or LARGEST, LARGEST)
         self.lines.tail_budget = min(tail_lines or LARGEST, LARGEST)
         self.lines.ends_line = True
@@ -118,6 +127,12 @@ omitted_lines=Omitted(kind='unknown', count=None))
     def __dealloc__(self):
         window_free(&self.window)
         lock_free(&self.lock)
+
+    cdef int configure(self, errors, whole_lines, count_lines) except -1:
+        self.errors = known_error_handler(errors)
+        self.whole_lines = whole_lines
+        self.lines.counted = count_lines or whole_lines or self.line_ends != (None, None)
+        return 0
 
     def __repr__(self):
         return f"<TextRetainer of {self.strategy!r}: {self.seen_bytes} bytes seen>"
@@ -274,6 +289,146 @@ omitted_lines=Omitted(kind='unknown', count=None))
         kept = seen - (cuts.tail_start - cuts.head_stop)
         return RetentionNotice(scope, self.kind, "bytes", self.limit(self.byte_ends), kept, omitted)
 
+    def merge(self, later, /):
+        """Become what this retainer would be had the stream of `later` been pushed after its own.
+
+        Exact, cuts inside characters, lines and early stop included, by what the two hold: however long the streams,
+        it costs no more than the budgets. `later` stays as it is, and may be this very retainer: then the stream is
+        there twice. `a + b` is a new retainer of both.
+
+        Raises TypeError for what is no TextRetainer; ValueError if strategy, errors, whole_lines or the counting of
+        lines differ; OverflowError for a stream of 2**63 bytes or more; MemoryError. Both are then as they were.
+        """
+        if not isinstance(later, TextRetainer):
+            raise TypeError(f"later must be a TextRetainer, got {shown(later)}")
+        cdef TextRetainer other = later
+        mine = (self.strategy, self.errors, self.whole_lines, self.lines.counted)
+        theirs = (other.strategy, other.errors, other.whole_lines, other.lines.counted)
+        if mine != theirs:
+            raise ValueError(
+                "only retainers of equal strategy, errors, whole_lines and count_lines can be merged, "
+                f"got {shown(self)} and {shown(other)}"
+            )
+        self.absorb(other.held())
+
+    def __add__(self, other):
+        if not isinstance(self, TextRetainer) or not isinstance(other, TextRetainer):
+            return NotImplemented
+        both = TextRetainer(self.strategy)
+        both.__setstate__(self.__reduce__()[2])
+        both.merge(other)
+        return both
+
+    def __reduce__(self):
+        settings = (self.errors, bool(self.whole_lines), bool(self.lines.counted))
+        return TextRetainer, (self.strategy,), (STATE_VERSION, *settings, *self.held())
+
+    def __setstate__(self, state, /):
+        """Take the state of a pickled retainer: for pickle and copy.
+
+        Raises ValueError for a state that no retainer of this strategy can have, or of a later version.
+        """
+        cdef tuple held
+        if type(state) is not tuple or not state or type(state[0]) is not int:
+            raise ValueError(f"state must be that of a pickled TextRetainer, got {shown(state)}")
+        if state[0] != STATE_VERSION:
+            raise ValueError(f"the state was made by another version of retention: {shown(state[0])}")
+        if len(state) != 9 or [type(field) for field in state[1:]] != STATE_TYPES:
+            raise ValueError("the state of the TextRetainer is damaged: its fields are not of the right types")
+        if self.window.seen:
+            raise ValueError("only a fresh TextRetainer can take a state")
+        held = state[4:]
+        self.configure(state[1], state[2], state[3])
+        self.check_held(held)
+        self.absorb(held)
+
+    def _reach(self, unsigned long long size, /):
+        # How many bytes of a stream of this length are held from its beginning, and how many from its end.
+        cdef unsigned long long first = min(size, <unsigned long long>self.window.head_limit)
+        return first, min(size - first, <unsigned long long>self.window.ring_limit)
+
+    def _take_ends(self, size, bytes first not None, bytes last not None, /):
+        # Append a stream of this length by the bytes of its two ends, as many as `_reach` says; no lines are counted.
+        self.absorb((size, 0, True, first, last))
+
+    cdef tuple held(self):
+        # The stream so far, as far as it is known: its length, its newlines and whether it ends with one, the bytes
+        # held from its beginning, and those held from its end.
+        cdef unsigned long long seen, after
+        cdef bint locked = begin(self)
+        try:
+            seen = self.window.seen
+            after = min(seen - self.window.head_size, <unsigned long long>self.window.ring_limit)
+            return (
+                seen,
+                self.lines.newlines,
+                bool(self.lines.ends_line),
+                self.raw(0, self.window.head_size),
+                self.raw(seen - after, seen),
+            )
+        finally:
+            end(self, locked)
+
+    cdef int absorb(self, tuple held) except -1:
+        # As if the stream of which this is held had been pushed.
+        cdef bytes first, last
+        cdef unsigned long long seen, newlines
+        cdef bint ends_line
+        cdef bint locked
+        cdef int status
+        seen, newlines, ends_line, first, last = held
+        if seen == 0:
+            return 0
+        if seen == <unsigned long long>(len(first) + len(last)):
+            # Nothing lies between the two.
+            first += last
+            last = b""
+        locked = begin(self)
+        if self.window.seen + seen > MOST_BYTES:
+            status = TOO_LONG
+        else:
+            status = self.reserve(len(first) + len(last))
+        if status == 0:
+            status = absorb_ends(
+                &self.window, &self.lines, first, len(first), last, len(last), seen, newlines, ends_line
+            )
+        end(self, locked)
+        if status == TOO_LONG:
+            raise OverflowError("a stream of 2**63 bytes or more cannot be counted")
+        if status < 0:
+            raise MemoryError
+        return 0
+
+    cdef int check_held(self, tuple held) except -1:
+        # That a stream exists of which this retainer, which is fresh, would hold just this.
+        cdef bytes first, last
+        cdef ChunkLines chunk
+        cdef const uint8_t *data
+        seen, newlines, ends_line, first, last = held
+        if not (0 <= newlines <= seen <= MOST_BYTES):
+            raise ValueError("the state of the TextRetainer is damaged: its counts cannot be")
+        head_limit = self.window.head_limit
+        if self.lines.counted and first:
+            data = <const uint8_t *>PyBytes_AS_STRING(first)
+            chunk = measure_lines(data, len(first), True, &self.window, &self.lines)
+            if chunk.head_stop:
+                head_limit = chunk.head_stop + CONTEXT
+        if len(first) != min(seen, head_limit) or len(last) != min(seen - len(first), self.window.ring_limit):
+            raise ValueError("the state of the TextRetainer is damaged: it does not hold what its counts say")
+        between = seen - len(first) - len(last)
+        known = first.count(b"\n") + last.count(b"\n") if self.lines.counted else 0
+        end_known = not between or last
+        if not self.lines.counted:
+            right = newlines == 0 and ends_line
+        elif end_known:
+            right = known <= newlines <= known + between and ends_line == (not seen or (first + last).endswith(b"\n"))
+        else:
+            # Of the end of what lies between, it is only known whether it is a newline.
+            right = known + ends_line <= newlines <= known + between - (not ends_line)
+        if not right:
+            raise ValueError("the state of the TextRetainer is damaged: its lines cannot be")
+        return 0
+
     cdef object limit(self, tuple ends):
         # Two budgets as a notice shows them.
         if self.kind == "head_tail":
@@ -286,18 +441,32 @@ omitted_lines=Omitted(kind='unknown', count=None))
     cdef int make_room(self, size_t size) noexcept nogil:
         cdef int status
         lock_take(&self.lock)
-        status = window_reserve(&self.window, size)
+        status = self.reserve(size)
+        if status == 0:
+            self.promised += size
         lock_give(&self.lock)
         return status
 
-    cdef int take_block(self, const uint8_t *data, size_t size) noexcept nogil:
-        cdef int status
+    cdef void give_room_back(self, size_t size) noexcept nogil:
         lock_take(&self.lock)
-        status = self.feed(data, size)
-        if status == 0 and self.stops:
-            status = self.is_truncated()
+        self.promised -= size
         lock_give(&self.lock)
-        return status
+
+    cdef int reserve(self, size_t size) noexcept nogil:
+        # Beside what has been promised, wherever it goes: a line that fills the head sends all of it to the ring.
+        size += self.promised
+        if window_reserve(&self.window, size) < 0:
+            return -1
+        return window_reserve_ring(&self.window, size) if self.lines.counted else 0
+
+    cdef bint take_block(self, const uint8_t *data, size_t size, size_t promised) noexcept nogil:
+        cdef bint should_stop
+        lock_take(&self.lock)
+        self.promised -= promised
+        self.feed(data, size)
+        should_stop = self.stops and self.is_truncated()
+        lock_give(&self.lock)
+        return should_stop
 
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil:
         if self.lines.counted:
@@ -320,7 +489,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return self.write_buffer(chunk)
 
     cdef PushDecision write(self, const uint8_t *data, size_t size):
-        if self.drains:
+        if LOCK_ALWAYS or self.drains:
             return self.write_locked(data, size)
         if size and self.feed(data, size) < 0:
             raise MemoryError
@@ -331,7 +500,9 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef int status = 0
         lock_take(&self.lock)
         if size:
-            status = self.feed(data, size)
+            status = self.reserve(size)
+            if status == 0:
+                status = self.feed(data, size)
         decision = self.decide(size)
         lock_give(&self.lock)
         if status < 0:
@@ -368,7 +539,9 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if PyUnicode_IS_ASCII(chunk):
             return self.write(<const uint8_t *>data, length)
         locked = begin(self)
-        if kind == 1:
+        if locked and self.reserve(utf8_size(chunk)) < 0:
+            size = -1
+        elif kind == 1:
             size = write_units(&self.window, &self.lines, <const uint8_t *>data, length)
         elif kind == 2:
             size = write_units(&self.window, &self.lines, <const uint16_t *>data, length)
@@ -459,7 +632,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         # the last one leaves is a line if it is not empty, unless it reaches into the tail.
         lines = self.lines.newlines - lines_in(&head) - lines_in(&tail)
         begins_line = cuts.head_stop == 0 or self.byte_at(cuts.head_stop - 1) == c'\n'
-        if cuts.tail_start == self.window.seen and not self.lines.ends_line and (lines or begins_line):
+        if cuts.tail_start == self.window.seen and not self.lines.ends_line:
             lines += 1
         if lines and not begins_line:
             lines -= 1
@@ -505,7 +678,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
 cdef inline bint begin(TextRetainer retainer) noexcept:
     # Before reading or writing a retainer's window and lines. With the GIL and no drain, nobody else can.
-    if retainer.drains:
+    if LOCK_ALWAYS or retainer.drains:
         lock_take(&retainer.lock)
         return True
     return False
@@ -557,6 +730,42 @@ cdef Py_ssize_t write_units(Window *window, Lines *lines, const code_unit *text,
         add_lines(lines, &chunk)
     write_encoded(window, text, length, size)
     return size
+
+
+cdef int absorb_ends(
+    Window *window,
+    Lines *lines,
+    const uint8_t *first,
+    size_t first_size,
+    const uint8_t *last,
+    size_t last_size,
+    unsigned long long seen,
+    unsigned long long newlines,
+    bint ends_line,
+) noexcept nogil:
+    # Appends a stream of which only the ends are at hand. Room has been reserved, and where something lies between
+    # them, they are as long as a window of the same budgets holds: the first fills the head, the last the ring.
+    cdef ChunkLines chunk
+    cdef unsigned long long head_budget = window.head_budget
+    if lines.counted:
+        if first_size:
+            chunk = measure_lines(first, first_size, True, window, lines)
+        else:
+            chunk.in_head = chunk.head_stop = 0
+        chunk.newlines = newlines
+        chunk.ends_line = ends_line
+        if chunk.head_stop:
+            window_end_head(window, <size_t>(window.seen + chunk.head_stop))
+        if window_reserve(window, first_size + last_size) < 0:
+            window_end_head(window, <size_t>head_budget)
+            return -1
+        add_lines(lines, &chunk)
+    if first_size:
+        window_write(window, first, first_size)
+    window_skip(window, seen - first_size - last_size)
+    if last_size:
+        window_write(window, last, last_size)
+    return 0
 
 
 cdef void write_encoded(Window *window, const code_unit *text, size_t length, size_t size) noexcept nogil:

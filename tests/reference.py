@@ -3,6 +3,7 @@
 import re
 from functools import reduce
 from itertools import accumulate, pairwise
+from math import floor
 from operator import add
 
 from retention import (
@@ -13,6 +14,7 @@ from retention import (
     RetainedItems,
     RetainedText,
     TextRetentionStrategy,
+    describe_omitted,
 )
 
 
@@ -132,3 +134,35 @@ def decisions(strategy, chunks: list) -> list[PushDecision]:
         stop_now = stops_early(strategy) and truncated and len(chunk) > 0
         answers.append(PushDecision(not truncated or not chunk, truncated, stop_now))
     return answers
+
+
+def encoded(text: str) -> bytes:
+    return re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
+
+
+def omission_line(result: RetainedText) -> str:
+    before = "\n" if result.head and not result.head.endswith("\n") else ""
+    after = "\n" if result.tail and not result.tail.startswith("\n") else ""
+    return f"{before}[{describe_omitted(result.omitted_bytes, 'bytes')}]{after}"
+
+
+def fit(text: str, max_bytes: int, head_share=0.5, marker=omission_line, whole_lines=False) -> str:
+    """The text if it fits; else with the marker of the smallest reserve that it fits into, found by trying them all."""
+    stream = encoded(text)
+
+    def kept(head: int, tail: int) -> RetainedText:
+        stop, start = divided(stream, head)[0], divided(stream, len(stream) - tail)[1]
+        if whole_lines:
+            stop, start = whole_line_cuts(stream, stop, start)
+        one, other = stream[:stop].decode(), stream[start:].decode()
+        return RetainedText(one + other, one, other, True, Omitted("exact", start - stop), len(stream))
+
+    if len(stream) <= max_bytes:
+        return stream.decode()
+    for reserve in range(max_bytes + 1):
+        head = floor((max_bytes - reserve) * head_share)
+        result = kept(head, max_bytes - reserve - head)
+        words = encoded(marker(result) if callable(marker) else marker)
+        if len(words) <= reserve:
+            return result.head + words.decode() + result.tail
+    return kept(0, max_bytes).text if head_share == 0 else kept(max_bytes, 0).text

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 import retention
-from retention import items, notices, results, strategies, text
+from retention import fitting, items, markers, notices, results, strategies, text
 
 NAMES = [
+    "CompletedRun",
+    "DrainResult",
     "HeadTailLimit",
     "ItemHead",
     "ItemHeadTail",
@@ -27,14 +29,21 @@ NAMES = [
     "RetainedItems",
     "RetainedText",
     "RetentionNotice",
+    "Spill",
+    "SpillResult",
     "StopMode",
     "TextHead",
     "TextHeadTail",
     "TextRetainer",
     "TextRetentionStrategy",
     "TextTail",
+    "arun",
+    "communicate",
     "describe_omitted",
+    "fit_text",
     "format_retention_notice",
+    "run",
+    "spill_notice",
 ]
 # Names of types, which nobody calls.
 ALIASES = ["ItemRetentionStrategy", "StopMode", "TextRetentionStrategy"]
@@ -43,26 +52,42 @@ CLASSES = [name for name in CALLABLES if isinstance(getattr(retention, name), ty
 
 # The methods and properties of each public class; what strategies, results and notices have besides is data.
 METHODS = {
-    "TextRetainer": ["extend", "finish", "finish_bytes", "notice", "push"],
+    "TextRetainer": ["drain", "extend", "finish", "finish_bytes", "notice", "push"],
     "ItemRetainer": ["extend", "finish", "notice", "push"],
+    "RetainedText": ["render"],
+    "RetainedItems": ["render"],
 }
 PROPERTIES = {
-    "TextRetainer": ["seen_bytes", "strategy", "truncated"],
+    "TextRetainer": ["seen_bytes", "strategy", "truncated", "whole_lines"],
     "ItemRetainer": ["seen", "strategy", "truncated"],
 }
+RUN = (
+    "(args, *, stdout=TextHeadTail(head_bytes=8192, tail_bytes=8192, head_lines=None, tail_lines=None), "
+    "stderr=TextHeadTail(head_bytes=8192, tail_bytes=8192, head_lines=None, tail_lines=None), "
+    "input=None, timeout=None, grace=0.5, check=False, spill=None, **popen)"
+)
 SIGNATURES = {
-    "TextHead": "(max_bytes, *, stop='read_to_end')",
-    "TextTail": "(max_bytes)",
-    "TextHeadTail": "(head_bytes, tail_bytes)",
+    "run": RUN,
+    "arun": RUN,
+    "communicate": RUN.replace("args", "popen").replace(", spill=None, **popen", ""),
+    "CompletedRun": "(args, returncode, stdout, stderr, timed_out, stopped, eof, elapsed, spill=None)",
+    "DrainResult": "(status, nbytes)",
+    "Spill": "(path, max_bytes=None)",
+    "SpillResult": "(path, nbytes, complete, error)",
+    "spill_notice": "(result)",
+    "TextRetainer.drain": "(self, /, source, *, timeout=None)",
+    "TextHead": "(max_bytes, *, max_lines=None, stop='read_to_end')",
+    "TextTail": "(max_bytes, *, max_lines=None)",
+    "TextHeadTail": "(head_bytes, tail_bytes, *, head_lines=None, tail_lines=None)",
     "ItemHead": "(max_items, *, stop='read_to_end')",
     "ItemTail": "(max_items)",
     "ItemHeadTail": "(head_items, tail_items)",
-    "TextRetainer": "(strategy, *, errors='replace')",
+    "TextRetainer": "(strategy, *, errors='replace', whole_lines=False, count_lines=False)",
     "TextRetainer.push": "(self, chunk, /)",
     "TextRetainer.extend": "(self, chunks, /)",
     "TextRetainer.finish": "(self, /)",
     "TextRetainer.finish_bytes": "(self, /)",
-    "TextRetainer.notice": "(self, scope, /)",
+    "TextRetainer.notice": "(self, scope, /, unit='bytes')",
     "ItemRetainer": "(strategy)",
     "ItemRetainer.push": "(self, item, /)",
     "ItemRetainer.extend": "(self, items, /)",
@@ -70,12 +95,17 @@ SIGNATURES = {
     "ItemRetainer.notice": "(self, scope, /)",
     "PushDecision": "(kept, truncated, should_stop)",
     "Omitted": "(kind, count=None)",
-    "RetainedText": "(text, head, tail, truncated, omitted_bytes, seen_bytes)",
+    "RetainedText": (
+        "(text, head, tail, truncated, omitted_bytes, seen_bytes, seen_lines=None, omitted_lines=Ellipsis)"
+    ),
+    "RetainedText.render": "(self, /, marker=None)",
     "RetainedBytes": "(head, tail, truncated, omitted_bytes, seen_bytes)",
     "RetainedItems": "(items, head, tail, truncated, omitted, seen, kept)",
+    "RetainedItems.render": "(self, /, line=None, marker=None)",
     "RetentionNotice": "(scope, strategy, unit, limit, kept, omitted)",
     "HeadTailLimit": "(head, tail)",
     "describe_omitted": "(omitted, unit)",
+    "fit_text": "(text, max_bytes, *, head_share=0.5, marker=None, whole_lines=False)",
     "format_retention_notice": "(notice, recovery)",
 }
 
@@ -161,6 +191,15 @@ def test_retaining_loads_nothing_expensive_either():
     assert [name for name in ("asyncio", "dataclasses", "re", "subprocess", "typing") if name in loaded] == []
 
 
+def test_lines_markers_and_fitting_load_nothing_expensive_either():
+    loaded = modules_after(
+        "import retention as r; t = r.TextRetainer(r.TextTail(9, max_lines=1), whole_lines=True); t.push('a\\nbé\\n');"
+        "t.finish().render(); t.notice('x', unit='lines'); r.fit_text('é' * 99, 50, whole_lines=True);"
+        "i = r.ItemRetainer(r.ItemHead(1)); i.extend([1, 2]); i.finish().render()"
+    )
+    assert [name for name in ("asyncio", "dataclasses", "re", "subprocess", "typing") if name in loaded] == []
+
+
 def test_typing_is_loaded_for_who_asks_for_the_stop_modes():
     assert "typing" in modules_after("import retention; retention.StopMode")
 
@@ -192,16 +231,38 @@ def test_the_signature_is_visible(name):
     assert str(inspect.Signature(bare)) == SIGNATURES[name]
 
 
-@pytest.mark.parametrize("name", [name for name in CLASSES if name not in METHODS])
-def test_the_fields_to_match_are_the_arguments(name):
+def arguments(cls, *kinds):
+    parameters = inspect.signature(cls).parameters.values()
+    return tuple([parameter.name for parameter in parameters if not kinds or parameter.kind in kinds])
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in PROPERTIES])
+def test_the_fields_to_match_are_the_arguments_that_may_go_without_a_name(name):
     cls = getattr(retention, name)
-    assert cls.__match_args__ == tuple(inspect.signature(cls).parameters)
+    assert cls.__match_args__ == arguments(cls, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if name not in PROPERTIES])
+def test_every_argument_is_a_field(name):
+    cls = getattr(retention, name)
+    fields = set(public(cls)) - set(METHODS.get(name, [])) - {"kind"}
+    assert fields == set(arguments(cls)) - {"kind"}
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if hasattr(getattr(retention, name), "__slots__")])
+def test_the_slots_of_a_frozen_class_are_its_arguments_in_their_order(name):
+    cls = getattr(retention, name)
+    assert cls.__slots__ == arguments(cls)
 
 
 # Docstrings
 
 
-@pytest.mark.parametrize("module", [retention, items, notices, results, strategies, text], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "module",
+    [retention, fitting, items, markers, notices, results, strategies, text],
+    ids=lambda one: one.__name__,
+)
 def test_a_module_has_a_docstring(module):
     assert inspect.getdoc(module).split("\n\n")[0].endswith(".")
 
@@ -212,13 +273,29 @@ def test_a_public_name_has_a_docstring_that_begins_with_a_sentence(name):
     assert first.endswith(".")
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_a_method_or_property_has_a_docstring(name):
+@pytest.mark.parametrize("name", PROPERTIES)
+def test_a_method_or_property_of_a_retainer_has_a_docstring(name):
     cls = getattr(retention, name)
     # What is set by the constructor is described with its argument.
-    silent = [member for member in public(cls) if not getattr(cls, member).__doc__]
-    assert silent == ["strategy"]
-    assert "strategy:" in cls.__doc__
+    silent = [member for member in sorted(public(cls)) if not getattr(cls, member).__doc__]
+    assert silent == [field for field in PROPERTIES[name] if field in ("strategy", "whole_lines")]
+    assert [field for field in silent if f"{field}:" not in cls.__doc__] == []
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_has_a_docstring(name):
+    cls = getattr(retention, name)
+    assert [method for method in METHODS[name] if not getattr(cls, method).__doc__] == []
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSES if hasattr(getattr(retention, name), "max_lines")])
+def test_the_docstring_of_a_strategy_names_its_budget_in_lines(name):
+    assert "lines" in getattr(retention, name).__doc__
+
+
+@pytest.mark.parametrize("argument", ["errors:", "whole_lines:", "count_lines:"])
+def test_the_docstring_of_a_text_retainer_describes_each_option(argument):
+    assert argument in retention.TextRetainer.__doc__
 
 
 @pytest.mark.parametrize("name", [name for name in CLASSES if name.startswith("Retained") or name == "PushDecision"])
@@ -248,7 +325,7 @@ def documented(module):
                     yield f"{name}.{member}", attribute.__doc__
 
 
-@pytest.mark.parametrize("module", [text, items, notices], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("module", [fitting, items, notices, text], ids=lambda one: one.__name__)
 def test_the_examples_in_docstrings_are_true(module):
     runner = doctest.DocTestRunner(verbose=False)
     report = []

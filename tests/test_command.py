@@ -38,6 +38,12 @@ def kept(strategy, stream=NUMBERS):
         (["--head", "100", "--tail", "2KB"], TextHeadTail(100, 2000)),
         (["--head", "0", "--tail", "0"], TextHeadTail(0, 0)),
         (["--head", "1M"], TextHead(1 << 20)),
+        (["--lines", "3"], TextHeadTail(1 << 20, 1 << 20, head_lines=3, tail_lines=3)),
+        (["--lines", "3", "--head", "4"], TextHeadTail(4, 1 << 20, head_lines=3, tail_lines=3)),
+        (["--lines", "3", "--tail-lines", "0"], TextHeadTail(1 << 20, 1 << 20, head_lines=3, tail_lines=0)),
+        (["--head-lines", "3"], TextHead(1 << 20, max_lines=3)),
+        (["--tail-lines", "3", "--tail", "5"], TextTail(5, max_lines=3)),
+        (["--head", "9", "--tail-lines", "3"], TextHeadTail(9, 1 << 20, tail_lines=3)),
     ],
 )
 def test_it_keeps_what_the_strategy_of_the_same_name_keeps(words, strategy):
@@ -58,6 +64,10 @@ def test_it_keeps_what_the_strategy_of_the_same_name_keeps(words, strategy):
         (["--head", "3", "--marker", "... cut ..."], b"abcd", b"abc\n... cut ...\n"),
         (["--head", "3", "--marker="], b"abcd", b"abc"),
         (["--head", "4"], b"abcd", b"abcd"),
+        (["--lines", "1"], b"a\nb\nc\nd\n", b"a\n[Omitted 2 lines.]\nd\n"),
+        (["--head-lines", "1", "--stop"], b"a\nb\n", b"a\n[More lines were omitted.]\n"),
+        (["--head", "3", "--whole-lines"], b"a\nb\nc\n", b"a\n[Omitted 2 lines.]\n"),
+        (["--head", "3", "--whole-lines"], b"abcd\n", b"abc\n[Omitted 2 bytes.]\n"),
         ([], b"", b""),
     ],
 )
@@ -84,6 +94,11 @@ def test_json_of_an_early_stop_counts_at_least():
     assert answer["omitted"] == {"kind": "at_least", "count": answer["seen"] - 4}
 
 
+def test_json_has_the_lines_where_they_are_counted():
+    answer = json.loads(retain("--lines", "1", "--json", stdin=b"a\nb\nc\nd").stdout)
+    assert (answer["seen_lines"], answer["omitted_lines"]) == (4, {"kind": "exact", "count": 2})
+
+
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
 @pytest.mark.parametrize("words", [(), ("--json",)])
 def test_text_is_utf8_whatever_the_locale(locale, words):
@@ -106,6 +121,9 @@ def test_malformed_input_comes_out_as_replacement_characters():
         (["--stop"], b"--stop"),
         (["--stop", "--tail", "3"], b"--stop"),
         (["--stop", "--head", "3", "--tail", "3"], b"--stop"),
+        (["--lines", "-3"], b"--lines takes a number"),
+        (["--head-lines", "4K"], b"--head-lines takes a number"),
+        (["--stop", "--lines", "3"], b"--stop"),
         (["--json=yes"], b"--json takes no value"),
         (["--marker", "x", "--no-marker"], b"--no-marker"),
         (["--head", "-1"], b"'-1'"),

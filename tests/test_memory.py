@@ -9,7 +9,10 @@ import pytest
 # What every program may use: `peak()`, the most bytes that were allocated at once since `start()`, and `held()`.
 PRELUDE = """
 import gc, sys, tracemalloc
-from retention import *
+from retention import (
+    ItemHead, ItemHeadTail, ItemRetainer, ItemTail, Omitted, PushDecision, RetainedBytes, RetainedItems, RetainedText,
+    TextHead, TextHeadTail, TextRetainer, TextTail, describe_omitted, fit_text, format_retention_notice,
+)
 
 def start():
     gc.collect()
@@ -127,10 +130,88 @@ def test_a_large_str_is_encoded_only_where_it_is_kept(strategy, character):
     assert most < 100_000 + 2 * KIB
 
 
+@pytest.mark.parametrize("strategy", ["TextTail(10**6, max_lines=1)", "TextTail(10**6, max_lines=10**6)"])
+def test_a_tail_of_lines_takes_the_budget_in_bytes_and_a_constant(strategy):
+    most, seen, kept = run(
+        """
+        retainer = TextRetainer(strategy, whole_lines=True)
+        chunk = b"a line of some length\\n" * 3000
+        start()
+        for _ in range(1500):
+            retainer.push(chunk)
+        print(peak(), retainer.seen_bytes, retainer.notice("x", unit="lines").kept)
+        """,
+        strategy=strategy,
+    )
+    assert seen == 1500 * 3000 * 22
+    assert kept in (1, 10**6 // 22)
+    assert most < 10**6 + 4 * KIB
+
+
+@pytest.mark.parametrize("make", ["'é\\n' * 5000", "'汉\\n' * 5000", "'😀\\n' * 5000", "b'x\\n' * 5000"])
+def test_a_head_of_lines_takes_no_more_than_its_lines(make):
+    (most,) = run(
+        f"""
+        retainer = TextRetainer(TextHead(10**9, max_lines=10))
+        chunk = {make}
+        start()
+        for _ in range(1000):
+            retainer.push(chunk)
+        print(peak())
+        """
+    )
+    assert most < 2 * KIB
+
+
+@pytest.mark.parametrize("character", ["x", "é", "€", "😀"])
+def test_counting_the_lines_of_a_large_str_copies_nothing(character):
+    (most,) = run(
+        """
+        retainer = TextRetainer(TextHeadTail(50_000, 50_000, head_lines=5, tail_lines=5), whole_lines=True)
+        chunk = (character * 99 + "\\n") * 100_000
+        start()
+        retainer.push(chunk)
+        print(peak())
+        """,
+        character=repr(character),
+    )
+    assert most < 100_000 + 2 * KIB
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+@pytest.mark.parametrize("make", ["b'x' * size + b'\\ny\\n'", "'é' * (size // 2) + '\\ny\\n'"], ids=["bytes", "str"])
+@pytest.mark.parametrize("strategy", ["TextHead(10**12, max_lines=3)", "TextTail(10**12, max_lines=3)"])
+def test_a_push_without_memory_changes_no_count(strategy, make):
+    (same,) = run(
+        f"""
+        import resource
+        size = 300_000_000
+        chunk = {make}
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000, -1))
+        retainer = TextRetainer({strategy})
+        retainer.push("1\\n2")
+        before = retainer.finish()
+        try:
+            retainer.push(chunk)
+        except MemoryError:
+            same = retainer.finish() == before
+            retainer.push("\\n3\\n")
+            result = retainer.finish()
+            same = same and (result.text, result.seen_lines, retainer.truncated) == ("1\\n2\\n3\\n", 3, False)
+            retainer.push("4")
+            print(int(same and retainer.truncated))
+        """
+    )
+    assert same
+
+
 @pytest.mark.parametrize(
     "make",
     [
         "TextRetainer(TextHead(10**12))",
+        "TextRetainer(TextHead(10**12, max_lines=10**12))",
+        "TextRetainer(TextTail(10**12, max_lines=10**12), whole_lines=True)",
         "TextRetainer(TextTail(10**12))",
         "TextRetainer(TextHeadTail(10**12, 10**12))",
         "TextRetainer(TextHeadTail(10**30, 10**30))",
@@ -287,6 +368,13 @@ def test_extending_by_a_long_list_copies_only_what_is_kept(strategy):
         "for chunk in (b'abc', 'é€😀' * 100, bytearray(b'x' * 500), memoryview(b'y' * 50), ''): t.push(chunk)",
         "t.push('é€😀' * 100); t.finish(); t.finish_bytes(); t.notice('log')",
         "t.push(b'\\xff' * 500); t.finish()",
+        "n.push('é\\n€😀' * 100); n.push(b'\\r\\n'); n.finish(); n.finish_bytes(); n.notice('log', unit='lines')",
+        "n.push('a\\nb\\nc'); n.finish().render(); n.finish().render('~'); n.finish().render(repr)",
+        "n.push('a\\nb\\nc'); r = n.finish(); refused(r.render, 5); refused(r.render, hash); refused(n.notice, 'x', 5)",
+        "i.extend([object()] * 50); i.finish().render(); i.finish().render(repr, str); refused(i.finish().render, len)",
+        "fit_text('é€😀' * 100, 50); fit_text('a\\r\\nb' * 100, 50, whole_lines=True); fit_text('\\ud800' * 100, 50)",
+        "fit_text('é' * 100, 50, marker=repr); fit_text('é' * 100, 50, marker=lambda result: result.tail + '\\ud800')",
+        "refused(fit_text, 5, 5); refused(fit_text, 'abc', -1); refused(lambda: fit_text('abc', 2, marker=hash))",
         "t.extend([b'abc', 'é' * 100]); t.extend(str(n) for n in range(50)); t.extend(())",
         "t.push(memoryview(b'abcd').cast('H')); t.push(memoryview(b'abcd').cast('B', (2, 2)))",
         "refused(t.push, None); refused(t.push, memoryview(b'abcdef')[::2]); refused(t.push, Released)",
@@ -330,6 +418,7 @@ def test_a_thousand_rounds_leave_nothing_behind(body):
             for _ in range(count):
                 t = TextRetainer(TextHeadTail(300, 300))
                 i = ItemRetainer(ItemHeadTail(3, 3))
+                n = TextRetainer(TextHeadTail(300, 300, head_lines=1, tail_lines=1), whole_lines=True)
                 {body}
 
         rounds(300)

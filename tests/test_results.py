@@ -32,8 +32,17 @@ RECORDS = [
     (PushDecision(True, False, False), {"kept": False, "truncated": True, "should_stop": True}),
     (EXACT, {"kind": "at_least", "count": 4}),
     (
-        RetainedText("ab", "a", "b", True, EXACT, 5),
-        {"text": "abc", "head": "", "tail": "", "truncated": False, "omitted_bytes": AT_LEAST, "seen_bytes": 6},
+        RetainedText("ab", "a", "b", True, EXACT, 5, 2, NONE),
+        {
+            "text": "abc",
+            "head": "",
+            "tail": "",
+            "truncated": False,
+            "omitted_bytes": AT_LEAST,
+            "seen_bytes": 6,
+            "seen_lines": None,
+            "omitted_lines": UNKNOWN,
+        },
     ),
     (
         RetainedBytes(b"a", b"b", True, EXACT, 5),
@@ -44,6 +53,8 @@ RECORDS = [
         {"items": [], "head": [], "tail": [], "truncated": False, "omitted": AT_LEAST, "seen": 6, "kept": 3},
     ),
 ]
+# Each field that may be left out: what it is then.
+OPTIONAL = {Omitted: {"count": None}, RetainedText: {"seen_lines": None, "omitted_lines": UNKNOWN}}
 NAMES = [type(record).__name__ for record, _ in RECORDS]
 each_record = pytest.mark.parametrize("record", [record for record, _ in RECORDS], ids=NAMES)
 each_record_and_others = pytest.mark.parametrize(("record", "others"), RECORDS, ids=NAMES)
@@ -268,7 +279,17 @@ SHOWN = "Omitted(kind='exact', count=3)"
         (UNKNOWN, "Omitted(kind='unknown', count=None)"),
         (
             RetainedText("ab", "a", "b", True, EXACT, 5),
-            f"RetainedText(text='ab', head='a', tail='b', truncated=True, omitted_bytes={SHOWN}, seen_bytes=5)",
+            (
+                f"RetainedText(text='ab', head='a', tail='b', truncated=True, omitted_bytes={SHOWN}, seen_bytes=5, "
+                "seen_lines=None, omitted_lines=Omitted(kind='unknown', count=None))"
+            ),
+        ),
+        (
+            RetainedText("ab", "a", "b", True, EXACT, 5, 2, NONE),
+            (
+                f"RetainedText(text='ab', head='a', tail='b', truncated=True, omitted_bytes={SHOWN}, seen_bytes=5, "
+                "seen_lines=2, omitted_lines=Omitted(kind='none', count=0))"
+            ),
         ),
         (
             RetainedBytes(b"a", b"b", True, EXACT, 5),
@@ -314,15 +335,23 @@ def test_a_record_type_is_final(record):
 
 
 @each_record
-def test_every_field_is_required(record):
-    if type(record) is Omitted:
-        with pytest.raises(TypeError):
-            Omitted()
-        return
+def test_every_field_is_required_but_those_with_a_default(record):
     fields = fields_of(record)
     for name in fields:
-        with pytest.raises(TypeError):
-            type(record)(**{other: fields[other] for other in fields if other != name})
+        if name not in OPTIONAL.get(type(record), ()):
+            with pytest.raises(TypeError):
+                type(record)(**{other: fields[other] for other in fields if other != name})
+
+
+@pytest.mark.parametrize("name", OPTIONAL[RetainedText])
+def test_lines_that_are_left_out_were_not_counted(name):
+    fields = fields_of(RetainedText("ab", "a", "b", True, EXACT, 5, 2, NONE))
+    del fields[name]
+    assert getattr(RetainedText(**fields), name) == OPTIONAL[RetainedText][name]
+
+
+def test_a_text_whose_lines_were_not_counted_says_so():
+    assert RetainedText("ab", "a", "b", True, EXACT, 5) == RetainedText("ab", "a", "b", True, EXACT, 5, None, UNKNOWN)
 
 
 @each_record
@@ -341,6 +370,8 @@ def test_no_field_beyond_them_is_taken(record):
         (2, "tail", [None, b"b", 5]),
         (2, "omitted_bytes", [None, 3, "exact", PushDecision(True, False, False)]),
         (2, "seen_bytes", [None, 5.0, "5", True]),
+        (2, "seen_lines", [5.0, "5", True, NONE]),
+        (2, "omitted_lines", [None, 3, "unknown", PushDecision(True, False, False)]),
         (3, "head", [None, "a", bytearray(b"a")]),
         (3, "tail", [None, "b", bytearray(b"b")]),
         (3, "omitted_bytes", [None, 3]),
@@ -370,6 +401,9 @@ def test_numbers_may_be_of_any_integer_type_and_size():
     result = RetainedText("", "", "", False, NONE, numpy.uint8(5))
     assert type(result.seen_bytes) is int
     assert RetainedText("", "", "", True, EXACT, 2**64).seen_bytes == 2**64
+    result = RetainedText("", "", "", True, EXACT, 0, numpy.uint8(5))
+    assert type(result.seen_lines) is int
+    assert RetainedText("", "", "", True, EXACT, 2**64, 2**64).seen_lines == 2**64
 
 
 @pytest.mark.parametrize("name", ["kept", "truncated", "should_stop"])
@@ -394,6 +428,10 @@ def described(result):
             return kind
         case RetainedText(text, _, _, False):
             return text
+        case RetainedText(seen_lines=int(lines), omitted_lines=Omitted("exact", count)):
+            return ("lines", count, lines)
+        case RetainedText(_, _, _, _, _, _, None, Omitted("at_least")):
+            return "early"
         case RetainedText(head=head, tail=tail, omitted_bytes=Omitted("exact", count)):
             return (head, count, tail)
         case RetainedBytes(head, tail, True, _, seen):
@@ -413,6 +451,9 @@ def described(result):
         (UNKNOWN, "unknown"),
         (RetainedText("ab", "ab", "", False, NONE, 2), "ab"),
         (RetainedText("ab", "a", "b", True, EXACT, 5), ("a", 3, "b")),
+        (RetainedText("ab", "a", "b", True, EXACT, 5, 2, NONE), ("a", 3, "b")),
+        (RetainedText("ab", "a", "b", True, EXACT, 5, 9, EXACT), ("lines", 3, 9)),
+        (RetainedText("ab", "a", "b", True, EXACT, 5, None, AT_LEAST), "early"),
         (RetainedBytes(b"a", b"b", True, EXACT, 5), (b"a", b"b", 5)),
         (RetainedItems(["a"], ["a"], [], True, EXACT, 4, 1), ("a", 3)),
     ],

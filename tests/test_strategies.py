@@ -33,13 +33,28 @@ FIELDS = [
     ("head_items", lambda budget: ItemHeadTail(budget, 1)),
     ("tail_items", lambda budget: ItemHeadTail(1, budget)),
 ]
-each_field = pytest.mark.parametrize(("name", "make"), FIELDS)
+# Each budget in lines, which may also be None.
+LINE_FIELDS = [
+    ("max_lines", lambda budget: TextHead(1, max_lines=budget)),
+    ("max_lines", lambda budget: TextTail(1, max_lines=budget)),
+    ("head_lines", lambda budget: TextHeadTail(1, 1, head_lines=budget)),
+    ("tail_lines", lambda budget: TextHeadTail(1, 1, tail_lines=budget)),
+]
+each_field = pytest.mark.parametrize(("name", "make"), FIELDS + LINE_FIELDS)
+each_required_field = pytest.mark.parametrize(("name", "make"), FIELDS)
+each_line_field = pytest.mark.parametrize(("name", "make"), LINE_FIELDS)
 
 ALL = [
     TextHead(3),
     TextHead(3, stop="stop_when_full"),
+    TextHead(3, max_lines=2),
+    TextHead(3, max_lines=2, stop="stop_when_full"),
     TextTail(3),
+    TextTail(3, max_lines=2),
     TextHeadTail(3, 4),
+    TextHeadTail(3, 4, head_lines=2),
+    TextHeadTail(3, 4, tail_lines=2),
+    TextHeadTail(3, 4, head_lines=1, tail_lines=2),
     ItemHead(3),
     ItemHead(3, stop="stop_when_full"),
     ItemTail(3),
@@ -110,7 +125,6 @@ def test_a_negative_budget_is_refused(name, make, budget, shown):
         (float("inf"), "inf"),
         ("5", "'5'"),
         (b"5", "b'5'"),
-        (None, "None"),
         ([5], "[5]"),
         (5j, "5j"),
         (numpy.float64(5), repr(numpy.float64(5))),
@@ -123,6 +137,50 @@ def test_what_is_no_integer_is_no_budget(name, make, budget, shown):
     with pytest.raises(TypeError, match="non-negative") as caught:
         make(budget)
     assert str(caught.value) == f"{name} must be a non-negative integer, got {shown}"
+
+
+@each_required_field
+def test_none_is_no_budget_where_one_is_required(name, make):
+    with pytest.raises(TypeError) as caught:
+        make(None)
+    assert str(caught.value) == f"{name} must be a non-negative integer, got None"
+
+
+@each_line_field
+def test_none_is_no_budget_in_lines(name, make):
+    assert getattr(make(None), name) is None
+
+
+def test_there_is_no_budget_in_lines_unless_one_is_given():
+    assert TextHead(3) == TextHead(3, max_lines=None)
+    assert TextTail(3) == TextTail(3, max_lines=None)
+    assert TextHeadTail(3, 4) == TextHeadTail(3, 4, head_lines=None, tail_lines=None)
+
+
+@each_line_field
+def test_no_line_and_no_limit_are_told_apart(name, make):
+    assert make(0) != make(None)
+
+
+def test_one_budget_in_lines_leaves_the_other_end_without():
+    head, tail = TextHeadTail(3, 4, head_lines=2), TextHeadTail(3, 4, tail_lines=2)
+    assert (head.head_lines, head.tail_lines) == (2, None)
+    assert (tail.head_lines, tail.tail_lines) == (None, 2)
+
+
+@pytest.mark.parametrize(
+    ("cls", "arguments"),
+    [(TextHead, (3, 2)), (TextTail, (3, 2)), (TextHeadTail, (3, 4, 2)), (TextHeadTail, (3, 4, 1, 2))],
+)
+def test_a_budget_in_lines_is_a_keyword(cls, arguments):
+    with pytest.raises(TypeError):
+        cls(*arguments)
+
+
+@pytest.mark.parametrize("cls", [ItemHead, ItemTail])
+def test_items_have_no_budget_in_lines(cls):
+    with pytest.raises(TypeError):
+        cls(1, max_lines=1)
 
 
 @each_field
@@ -245,7 +303,7 @@ def test_each_strategy_has_its_kind(cls, kind):
 @each_strategy
 def test_a_field_cannot_be_set_or_deleted(strategy):
     before = copy.deepcopy(strategy)
-    for name in (*strategy.__match_args__, "kind", "more"):
+    for name in (*strategy.__slots__, "kind", "more"):
         with pytest.raises(AttributeError, match=f"immutable.*{name}"):
             setattr(strategy, name, 5)
         with pytest.raises(AttributeError, match=f"immutable.*{name}"):
@@ -291,10 +349,16 @@ def test_strategies_can_be_told_apart_in_a_set():
 @pytest.mark.parametrize(
     ("strategy", "text"),
     [
-        (TextHead(3), "TextHead(max_bytes=3, stop='read_to_end')"),
-        (TextHead(3, stop="stop_when_full"), "TextHead(max_bytes=3, stop='stop_when_full')"),
-        (TextTail(3), "TextTail(max_bytes=3)"),
-        (TextHeadTail(3, 4), "TextHeadTail(head_bytes=3, tail_bytes=4)"),
+        (TextHead(3), "TextHead(max_bytes=3, max_lines=None, stop='read_to_end')"),
+        (TextHead(3, stop="stop_when_full"), "TextHead(max_bytes=3, max_lines=None, stop='stop_when_full')"),
+        (TextHead(3, max_lines=2), "TextHead(max_bytes=3, max_lines=2, stop='read_to_end')"),
+        (TextTail(3), "TextTail(max_bytes=3, max_lines=None)"),
+        (TextTail(3, max_lines=0), "TextTail(max_bytes=3, max_lines=0)"),
+        (TextHeadTail(3, 4), "TextHeadTail(head_bytes=3, tail_bytes=4, head_lines=None, tail_lines=None)"),
+        (
+            TextHeadTail(3, 4, head_lines=1, tail_lines=2),
+            "TextHeadTail(head_bytes=3, tail_bytes=4, head_lines=1, tail_lines=2)",
+        ),
         (ItemHead(3), "ItemHead(max_items=3, stop='read_to_end')"),
         (ItemTail(3), "ItemTail(max_items=3)"),
         (ItemHeadTail(3, 4), "ItemHeadTail(head_items=3, tail_items=4)"),
@@ -312,6 +376,19 @@ def test_a_strategy_can_be_pickled(strategy, protocol):
 
 
 @each_strategy
+def test_the_repr_of_any_strategy_makes_it_again(strategy):
+    assert eval(repr(strategy), vars(retention).copy()) == strategy
+
+
+@each_strategy
+def test_unpickling_goes_through_the_checks_of_the_constructor(strategy):
+    function, (cls, fields) = strategy.__reduce__()
+    assert function(cls, fields) == strategy
+    with pytest.raises(ValueError, match="non-negative"):
+        function(cls, {**fields, cls.__match_args__[0]: -1})
+
+
+@each_strategy
 def test_a_copy_is_the_strategy_itself(strategy):
     assert copy.copy(strategy) is strategy
     assert copy.deepcopy([strategy])[0] is strategy
@@ -319,8 +396,12 @@ def test_a_copy_is_the_strategy_itself(strategy):
 
 def described(strategy):
     match strategy:
-        case TextHead(size, "stop_when_full") | ItemHead(size, "stop_when_full"):
+        case TextHead(size, stop="stop_when_full") | ItemHead(size, stop="stop_when_full"):
             return ("probe", size)
+        case TextHead(size, max_lines=int(lines)) | TextTail(size, max_lines=int(lines)):
+            return ("lines", size, lines)
+        case TextHeadTail(head, tail, head_lines=int(head_lines), tail_lines=int(tail_lines)):
+            return ("lines", head, tail, head_lines, tail_lines)
         case TextHead(max_bytes=size) | ItemHead(max_items=size):
             return ("head", size)
         case TextTail(size) | ItemTail(size):
@@ -336,8 +417,11 @@ def described(strategy):
     [
         (TextHead(3), ("head", 3)),
         (TextHead(3, stop="stop_when_full"), ("probe", 3)),
+        (TextHead(3, max_lines=2), ("lines", 3, 2)),
         (TextTail(3), ("tail", 3)),
+        (TextTail(3, max_lines=2), ("lines", 3, 2)),
         (TextHeadTail(3, 4), ("both", 3, 4)),
+        (TextHeadTail(3, 4, head_lines=1, tail_lines=2), ("lines", 3, 4, 1, 2)),
         (ItemHead(3), ("head", 3)),
         (ItemHead(3, stop="stop_when_full"), ("probe", 3)),
         (ItemTail(3), ("tail", 3)),
@@ -347,6 +431,21 @@ def described(strategy):
 )
 def test_strategies_match_patterns_by_position_and_by_name(strategy, facts):
     assert described(strategy) == facts
+
+
+def matched_by_position(strategy):
+    match strategy:
+        case TextHead(_, _) | TextTail(_, _) | ItemHead(_, _) | TextHeadTail(_, _, _):
+            return True
+    return False
+
+
+@pytest.mark.parametrize(
+    "strategy", [TextHead(3, max_lines=2), TextTail(3, max_lines=2), ItemHead(3), TextHeadTail(3, 4, head_lines=1)]
+)
+def test_what_must_be_named_is_not_matched_by_position(strategy):
+    with pytest.raises(TypeError, match="positional sub-pattern"):
+        matched_by_position(strategy)
 
 
 # Types at run time
@@ -387,7 +486,8 @@ def test_an_item_retainer_names_the_strategies_that_it_takes(strategy):
     with pytest.raises(TypeError) as caught:
         ItemRetainer(strategy)
     message = "strategy must be an ItemHead, ItemTail or ItemHeadTail, got "
-    assert str(caught.value) == message + repr(strategy)
+    shown = repr(strategy) if len(repr(strategy)) <= 60 else f"{repr(strategy)[:57]}..."
+    assert str(caught.value) == message + shown
 
 
 @pytest.mark.parametrize("cls", [TextRetainer, ItemRetainer])

@@ -824,10 +824,12 @@ def test_initialising_again_changes_nothing():
 
 def test_the_repr_shows_the_strategy_and_what_was_seen():
     retainer = retainer_of(TextHead(3), b"abcde")
-    assert repr(retainer) == "<TextRetainer of TextHead(max_bytes=3, stop='read_to_end'): 5 bytes seen>"
+    assert repr(retainer) == (
+        "<TextRetainer of TextHead(max_bytes=3, max_lines=None, stop='read_to_end'): 5 bytes seen>"
+    )
 
 
-@pytest.mark.parametrize("name", ["strategy", "seen_bytes", "truncated"])
+@pytest.mark.parametrize("name", ["strategy", "seen_bytes", "truncated", "whole_lines"])
 def test_what_a_retainer_tells_cannot_be_set(name):
     with pytest.raises(AttributeError):
         setattr(TextRetainer(TextHead(3)), name, 5)

@@ -1,0 +1,155 @@
+"""A command under `retain --`: started, looked after with signals and progress, and told of by its exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+from stat import S_ISFIFO
+from time import monotonic
+
+from retention._options import UsageError, parse_seconds
+from retention._spawn import Spawned
+from retention._streams import STDERR, STDOUT, complain, write
+from retention.child import Child
+from retention.draining import engine
+from retention.spill import Spill, SpillFile, SpillResult
+from retention.text import TextRetainer
+
+# Seconds between SIGTERM and SIGKILL, and for pipes that others hold when the command has ended.
+GRACE = 0.5
+
+# As `timeout`, as `env`, as a shell.
+TIMED_OUT, NOT_RUNNABLE, NOT_FOUND, SIGNALLED = 124, 126, 127, 128
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+# With --foreground the terminal sends these to the command itself, and to us, who go on reading what it says to it.
+FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+
+
+class CannotStartError(Exception):
+    """The command was not started: why, and the exit status that says so."""
+
+    def __init__(self, reason: str, status: int) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def run_command(retainer: TextRetainer, command: list[str], options: dict[str, str]) -> int:
+    """Run a command into a retainer, to its end or to ours; returns the exit status.
+
+    Raises:
+        CannotStartError: the command is not found, or is no program.
+    """
+    if engine is None:
+        raise UsageError("running a command needs a POSIX system")
+    timeout = parse_seconds("--timeout", options["--timeout"]) if "--timeout" in options else None
+    foreground = "--foreground" in options
+    started = monotonic()
+    signals: list[int] = []
+    child: Child | None = None
+
+    def pass_on(number: int, frame: object) -> None:
+        if not foreground:
+            signals.append(number)
+            if child is not None:
+                child.signal(signals.pop())
+
+    number: int
+    for number in FROM_TERMINAL if foreground else PASSED_ON:
+        # What this program was told to ignore, it and the command go on ignoring.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, pass_on)
+    spill = SpillFile(Spill(options["--spill"])) if "--spill" in options else None
+    try:
+        process = Spawned(command, merge="--merge" in options, new_session=not foreground)
+    except OSError as error:
+        if spill is not None:
+            spill.remove()
+        status = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUNNABLE
+        raise CannotStartError(f"{command[0]}: {error.strerror or error}", status) from None
+    progress = Progress(retainer, started) if "--no-progress" not in options and os.isatty(STDERR) else None
+    child = Child(
+        process,
+        retainer,
+        None,
+        GRACE,
+        ours=True,
+        spill=spill,
+        # A pipe whose reader has gone shows it here: nobody wants the rest.
+        waker=STDOUT if S_ISFIFO(os.fstat(STDOUT).st_mode) else -1,
+        tick=progress.show if progress is not None else None,
+    )
+    for number in signals:
+        child.signal(number)
+    try:
+        child.attend(None, None if timeout is None else started + timeout)
+    finally:
+        if progress is not None:
+            progress.clear()
+    spilled = child.close_spill()
+    if spilled is not None and spilled.error is not None:
+        complain(spill_failure(spilled))
+    if "--stats" in options:
+        complain(statistics(retainer.seen_bytes, monotonic() - started))
+    return status_of(child)
+
+
+def status_of(child: Child) -> int:
+    if child.timed_out:
+        return TIMED_OUT
+    if child.stopped:
+        return 0
+    status: int | None = child.process.returncode
+    if status is None:
+        # It could not be ended, and goes on.
+        return SIGNALLED + signal.SIGKILL
+    return status if status >= 0 else SIGNALLED - status
+
+
+def spill_failure(spilled: SpillResult) -> str:
+    path = os.fsdecode(spilled.path)
+    kept = f"; the first {spilled.nbytes} bytes are saved" if spilled.nbytes else ""
+    return f"--spill {path}: {spilled.error}{kept}"
+
+
+def statistics(nbytes: int, seconds: float) -> str:
+    import resource
+    import sys
+
+    # In KiB; in bytes on macOS.
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    rate = nbytes / max(seconds, 1e-9) / 1e9
+    return f"{nbytes} bytes in {seconds:.3f} s, {rate:.3f} GB/s, peak memory {peak / (1 << 20):.1f} MiB"
+
+
+class Progress:
+    """One line on a terminal, from the second second on, that goes away again."""
+
+    def __init__(self, retainer: TextRetainer, started: float) -> None:
+        self.retainer, self.started = retainer, started
+        self.shown = False
+
+    def show(self) -> None:
+        seconds = monotonic() - self.started
+        if seconds >= 1:
+            nbytes = self.retainer.seen_bytes
+            self.write(f"\r\x1b[Kretain: {scaled(nbytes)}, {scaled(nbytes / seconds)}/s")
+            self.shown = True
+
+    def clear(self) -> None:
+        if self.shown:
+            self.write("\r\x1b[K")
+
+    def write(self, text: str) -> None:
+        try:
+            write(STDERR, text)
+        except OSError:
+            return  # The terminal is gone; the command is not.
+
+
+def scaled(number: float) -> str:
+    for unit in ("B", "KB", "MB", "GB"):
+        if number < 1000:
+            return f"{number:.3g} {unit}"
+        number /= 1000
+    return f"{number:.4g} TB"

@@ -1,0 +1,107 @@
+"""Keeping the whole of an output in a file, beside the part of it that is retained."""
+
+from __future__ import annotations
+
+import os
+
+from retention._frozen import Frozen
+from retention.strategies import budget, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, SupportsIndex
+
+    from retention.process import CompletedRun
+
+    _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+
+class Spill(Frozen):
+    """Where the whole of an output is to go: a file that is made for it, of at most `max_bytes` bytes.
+
+    The file must not exist, nor be a link: it is made with mode 0600 and never follows one. That protects the last
+    component of the path only, so use a directory in which nobody else can write.
+
+    Raises:
+        TypeError: the path is none, or the budget no integer.
+        ValueError: the budget is negative.
+    """
+
+    __slots__ = ("path", "max_bytes")
+    __match_args__ = ("path", "max_bytes")
+    path: _Path
+    max_bytes: int | None
+
+    def __init__(self, path: _Path, max_bytes: SupportsIndex | None = None) -> None:
+        try:
+            os.fspath(path)
+        except TypeError:
+            raise TypeError(f"path must be a str, bytes or path-like object, got {shown(path)}") from None
+        self._set(path=path, max_bytes=None if max_bytes is None else budget("max_bytes", max_bytes))
+
+
+class SpillResult(Frozen):
+    """What became of a spilled output.
+
+    path: the file, as it was given.
+    nbytes: the bytes in it.
+    complete: it has every byte of the output, to its end: never after an early stop, a timeout, a cap, a full disk.
+    error: what kept it from being made or written, in the words of the system; None if nothing did.
+    """
+
+    __slots__ = __match_args__ = ("path", "nbytes", "complete", "error")
+    path: _Path
+    nbytes: int
+    complete: bool
+    error: str | None
+
+    def __init__(self, path: _Path, nbytes: int, complete: bool, error: str | None) -> None:
+        self._set(path=path, nbytes=nbytes, complete=complete, error=error)
+
+
+def spill_notice(result: CompletedRun) -> str:
+    """The sentence for a footer that says where the whole output is, or a part of it; empty where there is none."""
+    spill = result.spill
+    if spill is None or not spill.nbytes:
+        return ""
+    size = f"{spill.nbytes} {'byte' if spill.nbytes == 1 else 'bytes'}"
+    return f"{'Full' if spill.complete else 'Partial'} output ({size}) saved to {os.fsdecode(spill.path)}."
+
+
+class SpillFile:
+    """The file of a spill while its program runs; at -1, `fd` says that there is none, and `error` why."""
+
+    def __init__(self, spill: Spill) -> None:
+        self.path, self.max_bytes = spill.path, spill.max_bytes
+        self.fd = -1
+        self.error: str | None = None
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            self.fd = os.open(spill.path, flags, 0o600)
+        except (OSError, ValueError) as error:
+            self.error = reason(error)
+
+    def remove(self) -> None:
+        """Undo it all: the program did not start."""
+        if self.fd >= 0:
+            os.close(self.fd)
+            self.fd = -1
+            os.unlink(self.path)
+
+    def close(self, pump: Any, at_end: bool) -> SpillResult:
+        """`at_end`: the output came to its end, so that a file without a gap has all of it."""
+        if self.fd < 0 or pump is None:
+            return SpillResult(self.path, 0, False, self.error)
+        nbytes, capped, errno = pump.end_spill()
+        fd, self.fd = self.fd, -1
+        try:
+            os.close(fd)
+        except OSError as error:
+            # Where writing is put off, it may fail as late as this.
+            errno = errno or error.errno
+        error_text = os.strerror(errno) if errno else None
+        return SpillResult(self.path, nbytes, at_end and not capped and not errno, error_text)
+
+
+def reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
