@@ -260,16 +260,20 @@ cdef class Pump:
             open_now += self.readers[number].state == OPEN
         return open_now
 
+    cdef bint going_on(self) noexcept nogil:
+        return self.watching or self.open_readers() > 0
+
     cdef Event loop(self, long long deadline) except? FAILED nogil:
         cdef Event event
         cdef long long now = monotonic()
         self.signals_seen = now
         while True:
-            if not self.watching and self.open_readers() == 0:
-                return DONE
-            event = self.wait(self.patience(now, deadline))
+            event = self.wait(self.patience(now, deadline)) if self.going_on() else DONE
             if event == NOTHING:
                 event = self.serve(deadline)
+            # Before the time is looked at: who asks for what is ready now is to learn that it was the end.
+            if event == NOTHING and not self.going_on():
+                event = DONE
             if event != NOTHING:
                 return event
             now = monotonic()

@@ -99,7 +99,7 @@ class Child:
         if self.process.returncode is None:
             self.pump.watch(self.process.pid, pidfd)
         stdin = self.process.stdin
-        if stdin is not None:
+        if stdin is not None and not stdin.closed:
             # What the caller has written to it and has not gone out yet comes first.
             unwritten = take_unwritten(stdin) + bytes(data or b"") if type(stdin) is BufferedWriter else data
             if unwritten:

@@ -47,6 +47,8 @@ def drain(retainer: TextRetainer, source: Any, timeout: float | None) -> DrainRe
         if seconds is not None:
             raise ValueError(f"timeout needs a source that can be waited for, by its descriptor; got {shown(source)}")
         return drain_object(retainer, source if fd is None else io.FileIO(fd, closefd=False))
+    if fd < 0:
+        raise ValueError(f"source must be an open descriptor, socket or file, got {shown(source)}")
     buffered = take_buffered(source)
     if buffered and retainer.push(buffered).should_stop:
         return DrainResult("stopped", len(buffered))
@@ -62,10 +64,15 @@ def checked_seconds(name: str, value: float | None) -> float | None:
     """A time span as a float; None where there is no end to it."""
     if value is None:
         return None
+    if isinstance(value, (str, bytes, bytearray)):
+        # float() would parse it.
+        raise TypeError(f"{name} must be a number of seconds or None, got {shown(value)}")
     try:
         seconds = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number of seconds or None, got {shown(value)}") from None
+    except OverflowError:
+        seconds = float("inf") if value > 0 else -1.0
     if not seconds >= 0:
         raise ValueError(f"{name} must be a non-negative number of seconds, got {shown(value)}")
     return None if seconds == float("inf") else seconds
@@ -78,8 +85,6 @@ def descriptor(source: Any) -> int | None:
     one is reading the other.
     """
     if isinstance(source, int) and not isinstance(source, bool):
-        if source < 0:
-            raise ValueError(f"source must be an open descriptor, got {shown(source)}")
         return source
     raw = source.raw if type(source) is io.BufferedReader else source
     if type(raw) is io.FileIO:

@@ -233,6 +233,8 @@ def destination(name: str, kept: _Destination) -> tuple[TextRetainer | None, int
 
 def retainer_of_pipe(name: str, pipe: Any, kept: _Destination) -> TextRetainer | None:
     if pipe is not None:
+        if pipe.closed:
+            raise ValueError(f"{name} of the Popen is closed")
         return fresh_retainer(name, kept, "a text strategy or a fresh TextRetainer")
     if kept is not DEFAULT:
         raise ValueError(f"{name} needs a Popen made with {name}=subprocess.PIPE")

@@ -25,6 +25,14 @@ cdef struct Cuts:
     unsigned long long tail_start
 
 
+cdef struct Facts:
+    # What a result says of one moment, beside the text; the lines only where they are counted.
+    Cuts cuts
+    unsigned long long seen
+    unsigned long long seen_lines
+    unsigned long long omitted_lines
+
+
 cdef class TextRetainer:
     cdef Window window
     cdef Lines lines
@@ -74,7 +82,8 @@ cdef class TextRetainer:
     cdef bytes raw(self, unsigned long long start, unsigned long long stop)
     cdef object copied(self, unsigned long long start, unsigned long long stop)
     cdef str decoded(self, part)
-    cdef object seen_lines(self)
+    cdef Facts facts(self)
+    cdef unsigned long long lines_between(self, Cuts cuts)
     cdef Omitted omitted(self, Cuts cuts)
-    cdef Omitted omitted_lines(self, Cuts cuts)
+    cdef Omitted omitted_lines(self, Facts facts)
     cdef object limit(self, tuple ends)

@@ -65,7 +65,6 @@ cdef enum:
 # No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
 cdef Py_ssize_t LARGEST = <Py_ssize_t>((<size_t>-1) // 8)
 
-cdef Omitted NONE = omission(0, False)
 cdef Omitted UNKNOWN = Omitted("unknown")
 
 cdef PushDecision KEPT = shared_decision(True, False, False)
@@ -215,27 +214,28 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
         Raises what the error handler raises, and MemoryError.
         """
-        cdef Cuts cuts
-        cdef unsigned long long seen
-        cdef Omitted omitted_bytes, omitted_lines
+        cdef Facts facts
         cdef bint locked = begin(self)
         try:
-            cuts = self.moved(self.exact_cuts())
-            seen = self.window.seen
-            seen_lines = self.seen_lines()
-            omitted_bytes = self.omitted(cuts)
-            omitted_lines = self.omitted_lines(cuts)
-            head = self.copied(0, cuts.head_stop)
-            tail = self.copied(cuts.tail_start, seen)
+            facts = self.facts()
+            head = self.copied(0, facts.cuts.head_stop)
+            tail = self.copied(facts.cuts.tail_start, facts.seen)
         finally:
             end(self, locked)
         # Only now, on copies: an error handler is anybody's code, and may push to this very retainer.
         head = self.decoded(head)
         tail = self.decoded(tail)
         text = tail if not head else head if not tail else head + tail
-        truncated = cuts.head_stop < cuts.tail_start
         return RetainedText.__new__(
-            RetainedText, text, head, tail, truncated, omitted_bytes, seen, seen_lines, omitted_lines
+            RetainedText,
+            text,
+            head,
+            tail,
+            facts.cuts.head_stop < facts.cuts.tail_start,
+            self.omitted(facts.cuts),
+            facts.seen,
+            facts.seen_lines if self.lines.counted else None,
+            self.omitted_lines(facts),
         )
 
     def finish_bytes(self):
@@ -266,8 +266,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
         Raises ValueError for another unit, or for lines where the strategy has no such budget.
         """
-        cdef Cuts cuts
-        cdef unsigned long long seen
+        cdef Facts facts
         cdef Omitted omitted, omitted_lines
         cdef bint locked
         if unit != "bytes" and unit != "lines":
@@ -275,18 +274,13 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if unit == "lines" and self.line_ends == (None, None):
             raise ValueError(f"unit 'lines' needs a strategy with a budget in lines, got {shown(self.strategy)}")
         locked = begin(self)
-        try:
-            cuts = self.moved(self.exact_cuts())
-            seen = self.window.seen
-            seen_lines = self.seen_lines()
-            omitted = self.omitted(cuts)
-            omitted_lines = self.omitted_lines(cuts)
-        finally:
-            end(self, locked)
+        facts = self.facts()
+        end(self, locked)
+        omitted, omitted_lines = self.omitted(facts.cuts), self.omitted_lines(facts)
         if unit == "lines" and (omitted_lines or not omitted):
-            kept = seen_lines - omitted_lines.count
+            kept = facts.seen_lines - facts.omitted_lines
             return RetentionNotice(scope, self.kind, "lines", self.limit(self.line_ends), kept, omitted_lines)
-        kept = seen - (cuts.tail_start - cuts.head_stop)
+        kept = facts.seen - (facts.cuts.tail_start - facts.cuts.head_stop)
         return RetentionNotice(scope, self.kind, "bytes", self.limit(self.byte_ends), kept, omitted)
 
     def merge(self, later, /):
@@ -354,20 +348,19 @@ omitted_lines=Omitted(kind='unknown', count=None))
     cdef tuple held(self):
         # The stream so far, as far as it is known: its length, its newlines and whether it ends with one, the bytes
         # held from its beginning, and those held from its end.
-        cdef unsigned long long seen, after
+        cdef unsigned long long seen, newlines, after
+        cdef bint ends_line
         cdef bint locked = begin(self)
         try:
             seen = self.window.seen
+            newlines = self.lines.newlines
+            ends_line = self.lines.ends_line
             after = min(seen - self.window.head_size, <unsigned long long>self.window.ring_limit)
-            return (
-                seen,
-                self.lines.newlines,
-                bool(self.lines.ends_line),
-                self.raw(0, self.window.head_size),
-                self.raw(seen - after, seen),
-            )
+            first = self.raw(0, self.window.head_size)
+            last = self.raw(seen - after, seen)
         finally:
             end(self, locked)
+        return seen, newlines, ends_line, first, last
 
     cdef int absorb(self, tuple held) except -1:
         # As if the stream of which this is held had been pushed.
@@ -611,21 +604,22 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef Span span = window_span(&self.window, position, position + 1)
         return span.piece[0][0] if span.size[0] else span.piece[1][0]
 
-    cdef object seen_lines(self):
-        if not self.lines.counted:
-            return None
+    cdef Facts facts(self):
+        cdef Facts facts
+        facts.cuts = self.moved(self.exact_cuts())
+        facts.seen = self.window.seen
         # A last piece without a newline is a line too.
-        return self.lines.newlines + (not self.lines.ends_line)
+        facts.seen_lines = self.lines.newlines + (not self.lines.ends_line)
+        facts.omitted_lines = self.lines_between(facts.cuts) if self.lines.counted else 0
+        return facts
 
-    cdef Omitted omitted_lines(self, Cuts cuts):
+    cdef unsigned long long lines_between(self, Cuts cuts):
         # The lines that lie wholly between the cuts.
         cdef Span head, tail
         cdef unsigned long long lines
         cdef bint begins_line
-        if not self.lines.counted:
-            return UNKNOWN
         if cuts.head_stop == cuts.tail_start:
-            return NONE
+            return 0
         head = window_span(&self.window, 0, cuts.head_stop)
         tail = window_span(&self.window, cuts.tail_start, self.window.seen)
         # Every newline there ends a line; the first, one that began in the head if the cut is inside it; and what
@@ -636,7 +630,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
             lines += 1
         if lines and not begins_line:
             lines -= 1
-        return omission(lines, self.stops)
+        return lines
 
     cdef size_t after_cut(self, unsigned long long cut):
         return <size_t>min(self.window.seen - cut, <unsigned long long>CONTEXT)
@@ -675,9 +669,13 @@ omitted_lines=Omitted(kind='unknown', count=None))
     cdef Omitted omitted(self, Cuts cuts):
         return omission(cuts.tail_start - cuts.head_stop, self.stops)
 
+    cdef Omitted omitted_lines(self, Facts facts):
+        return omission(facts.omitted_lines, self.stops) if self.lines.counted else UNKNOWN
+
 
 cdef inline bint begin(TextRetainer retainer) noexcept:
-    # Before reading or writing a retainer's window and lines. With the GIL and no drain, nobody else can.
+    # Before reading or writing a retainer's window and lines. With the GIL and no drain, nobody else can: as long as
+    # nothing is made until `end` that the collector tracks, for it runs anybody's code (before CPython 3.12 at once).
     if LOCK_ALWAYS or retainer.drains:
         lock_take(&retainer.lock)
         return True
