@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from io import BufferedWriter
 from time import monotonic, sleep
 
@@ -13,6 +12,7 @@ from retention.text import TextRetainer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
     from typing import Any, Protocol
 
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
         stderr: Any
 
         def poll(self) -> int | None: ...
+
+else:
+    # What `signal` wraps in enums, which take 3 ms to import: a short command would notice.
+    import _signal as signal
 
 
 # How long a program that SIGKILL was sent to may take to be gone. One that waits for a device may take for ever.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from stat import S_ISFIFO
 from time import monotonic
 
@@ -14,6 +13,13 @@ from retention.child import Child
 from retention.draining import engine
 from retention.spill import Spill, SpillFile, SpillResult
 from retention.text import TextRetainer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    # What `signal` wraps in enums, which take 3 ms to import: a short command would notice.
+    import _signal as signal
 
 # Seconds between SIGTERM and SIGKILL, and for pipes that others hold when the command has ended.
 GRACE = 0.5
