@@ -327,17 +327,30 @@ def statistics(err):
 def test_stats_are_a_line_on_standard_error():
     out, err, status = retain("--stats", "--tail", "6", "--no-marker", "--", "sh", "-c", "seq 20000; sleep 0.5; exit 3")
     assert (out, status) == (b"20000\n", 3)
-    nbytes, seconds, _, peak = statistics(err)
+    nbytes, seconds, _, _ = statistics(err)
     assert nbytes == len(NUMBERS)
     assert 0.5 <= seconds < 0.5 + SLACK
-    assert 5 < peak < 64
 
 
 def test_stats_of_a_large_output_are_consistent():
-    nbytes, seconds, rate, peak = statistics(retain("--stats", "--", "head", "-c", "300MB", "/dev/zero")[1])
+    nbytes, seconds, rate, _ = statistics(retain("--stats", "--", "head", "-c", "300MB", "/dev/zero")[1])
     assert nbytes == 300_000_000
     assert rate == pytest.approx(nbytes / seconds / 1e9, rel=0.05)
-    assert peak < 64
+
+
+@pytest.mark.parametrize("size", [0, 200 << 20], ids=["small parent", "large parent"])
+def test_the_peak_memory_is_that_of_retain_alone(size):
+    # What the system counts for a process may begin with the memory of the one that started it.
+    script = f"""
+import subprocess, sys
+ballast = b"x" * {size}
+subprocess.run([sys.executable, "-m", "retention", "--stats", "--", "head", "-c", "300MB", "/dev/zero"],
+               stdout=subprocess.DEVNULL)
+"""
+    # That one is started by a shell, which is small.
+    words = ["sh", "-c", '"$@"; :', "-", sys.executable, "-c", script]
+    done = subprocess.run(words, stderr=subprocess.PIPE, timeout=SOON)
+    assert 5 < statistics(done.stderr)[3] < 64
 
 
 def test_stats_are_told_after_a_timeout_too():
@@ -401,8 +414,10 @@ print(sorted(got))
 
 
 def test_a_signal_reaches_the_children_of_the_command():
-    with retaining("--", "sh", "-c", "sleep 1000 & echo $! >&2; trap '' TERM; wait; echo gone") as process:
+    with retaining("--", "sh", "-c", "trap : TERM; sleep 1000 & echo $! >&2; wait; echo gone") as process:
         pid = int(process.stderr.readline())
+        # Until it is `sleep`, it may not have been told yet what to do with signals.
+        time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
         assert finished(process) == (b"gone\n", b"", 0)
         assert not is_running(pid)

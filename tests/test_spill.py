@@ -139,9 +139,12 @@ def test_it_grows_while_the_program_runs(path):
 
 
 def test_an_output_of_some_size_costs_no_memory(path):
-    script = "import resource, retention, sys\n"
-    script += "result = retention.run(['head', '-c', '200M', '/dev/zero'], spill=sys.argv[1])\n"
-    script += "print(result.spill.nbytes, result.spill.complete, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    script = """
+import re, retention, sys
+result = retention.run(["head", "-c", "200M", "/dev/zero"], spill=sys.argv[1])
+peak = re.search(r"VmHWM:\\s*(\\d+) kB", open("/proc/self/status").read())
+print(result.spill.nbytes, result.spill.complete, peak[1])
+"""
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, text=True, timeout=SOON)
     nbytes, complete, peak = done.stdout.split()
     assert (nbytes, complete, path.stat().st_size) == (str(200 << 20), "True", 200 << 20)
@@ -279,7 +282,7 @@ def test_a_cap_of_nothing_is_enough_for_nothing(path):
 
 def refused(path, error):
     result = run(["seq", "50000"], spill=path)
-    assert result.spill == SpillResult(path, 0, False, os.strerror(error) if isinstance(error, int) else error)
+    assert result.spill == SpillResult(path, 0, False, os.strerror(error))
     assert (result.returncode, result.eof, result.stdout.seen_bytes) == (0, True, len(NUMBERS))
 
 
@@ -330,7 +333,10 @@ def test_a_directory_that_must_not_be_written(tmp_path):
 
 
 def test_a_path_with_a_nul(tmp_path):
-    refused(f"{tmp_path}/a\0ll", "embedded null byte")
+    result = run(["echo", "text"], spill=f"{tmp_path}/a\0ll")
+    assert (result.spill.nbytes, result.spill.complete, result.stdout.text) == (0, False, "text\n")
+    # The words are those of Python, and not always the same.
+    assert "null" in result.spill.error
     assert list(tmp_path.iterdir()) == []
 
 
