@@ -445,6 +445,14 @@ def test_a_signal_during_the_grace_does_not_shorten_it():
     assert (out, status) == (b"asked\nagain\n", 124)
 
 
+def test_a_signal_after_the_command_has_ended_ends_retain():
+    # Nobody reads what it prints, and a pipe does not hold all of it.
+    with retaining("--head", "1M", "--", "seq", "200000") as process:
+        wait_for(lambda: select.select([process.stdout], [], [], 0)[0])
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(SLACK) != 0
+
+
 # Sessions
 
 
