@@ -445,6 +445,62 @@ def test_a_signal_during_the_grace_does_not_shorten_it():
     assert (out, status) == (b"asked\nagain\n", 124)
 
 
+RAISE_BEFORE_POLL = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* The first poll() of several descriptors is preceded by a signal: as late as one may come and not interrupt it. */
+int poll(struct pollfd *polled, nfds_t count, int milliseconds)
+{
+    int (*real)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
+    char *number = getenv("RAISE_BEFORE_POLL");
+    if (number && count > 3) {
+        int raised = atoi(number);
+        unsetenv("RAISE_BEFORE_POLL");
+        raise(raised);
+    }
+    return real(polled, count, milliseconds);
+}
+"""
+
+
+@pytest.fixture
+def raising_before_poll(tmp_path):
+    """The environment of a process that a signal reaches just before it waits."""
+    (tmp_path / "shim.c").write_text(RAISE_BEFORE_POLL)
+    try:
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"], cwd=tmp_path, check=True)
+    except FileNotFoundError:
+        pytest.skip("there is no C compiler")
+    return lambda number: {
+        **os.environ,
+        "LD_PRELOAD": str(tmp_path / "shim.so"),
+        "RAISE_BEFORE_POLL": str(int(number)),
+    }
+
+
+@pytest.mark.parametrize("number", PASSED_ON)
+def test_a_signal_just_before_it_waits_is_passed_on_at_once(number, raising_before_poll):
+    # Not only when the command prints something, which may take for ever.
+    began = time.monotonic()
+    command = ["sh", "-c", "ulimit -c 0; exec sleep 10"]
+    assert retain("--", *command, env=raising_before_poll(number))[2] == 128 + number
+    assert time.monotonic() - began < SLACK
+
+
+def test_ctrl_c_just_before_run_waits_ends_it_at_once(raising_before_poll):
+    script = "import retention\ntry: retention.run(['sleep', '10'])\nexcept KeyboardInterrupt: print('interrupted')"
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=raising_before_poll(signal.SIGINT), capture_output=True, timeout=SOON
+    )
+    assert (done.stdout, done.stderr) == (b"interrupted\n", b"")
+    assert time.monotonic() - began < SLACK
+
+
 def test_a_signal_after_the_command_has_ended_ends_retain():
     # Nobody reads what it prints, and a pipe does not hold all of it.
     with retaining("--head", "1M", "--", "seq", "200000") as process:
