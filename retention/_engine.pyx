@@ -79,7 +79,7 @@ cdef enum:
     LOOK = 20
     IN_VAIN = 250
 
-# How often signals are looked for while data flows: without waiting there is no EINTR. In nanoseconds.
+# How often signals are looked for at least, in nanoseconds: while data flows there is no wait that they could end.
 cdef long long SIGNALS = 100_000_000
 cdef long long NEVER = -1
 
@@ -291,6 +291,9 @@ cdef class Pump:
             milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1_000_000_000)
         if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:
             milliseconds = LOOK
+        # A signal that comes just before the wait does not end it.
+        if self.sees_signals and not 0 <= milliseconds < SIGNALS // 1_000_000:
+            milliseconds = SIGNALS // 1_000_000
         return <int>milliseconds
 
     cdef Event wait(self, int milliseconds) except? FAILED nogil:

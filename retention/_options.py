@@ -171,8 +171,10 @@ def strategy_of(options: dict[str, str]) -> TextRetentionStrategy:
 
 
 def parse_seconds(option: str, text: str) -> float:
+    # float() alone would take underscores, spaces and other scripts' digits.
+    plain = text.isascii() and "_" not in text and text == text.strip()
     try:
-        seconds = float(text)
+        seconds = float(text) if plain else -1.0
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < float("inf"):

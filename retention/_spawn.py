@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from errno import ENOENT
 from io import FileIO
 
 # What Python ignores and a program expects to end by: SIGPIPE, SIGXFSZ.
@@ -17,7 +18,9 @@ class Spawned:
     def __init__(self, args: list[str], *, merge: bool, new_session: bool) -> None:
         self.args = args
         self.returncode: int | None = None
-        reader, writer = os.pipe()
+        if not args[0]:
+            raise FileNotFoundError(ENOENT, os.strerror(ENOENT), args[0])
+        reader, writer = pipe_beside_standard()
         try:
             actions = [(os.POSIX_SPAWN_DUP2, writer, fd) for fd in ([1, 2] if merge else [1])]
             self.pid = os.posix_spawnp(
@@ -36,3 +39,16 @@ class Spawned:
             if pid:
                 self.returncode = os.waitstatus_to_exitcode(status)
         return self.returncode
+
+
+def pipe_beside_standard() -> tuple[int, int]:
+    """A pipe whose ends are not taken for the standard input and outputs, also where some of those are closed."""
+    ends = os.pipe()
+    if min(ends) > 2:
+        return ends
+    import fcntl
+
+    higher = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3) for end in ends]
+    for end in ends:
+        os.close(end)
+    return higher[0], higher[1]

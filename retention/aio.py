@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import contextlib
 import os
 import threading
+import weakref
 
 from retention.process import DEFAULT, CompletedRun, run_child
 
@@ -37,16 +39,16 @@ async def arun(
     then raises CancelledError. Each call has a thread of its own: those of the loop are few, and others want them.
     """
     loop = asyncio.get_running_loop()
-    done: asyncio.Future[CompletedRun] = loop.create_future()
+    # Of the result and the exception; one that nobody waits for any more is not to be complained about.
+    done: asyncio.Future[tuple[CompletedRun | None, BaseException | None]] = loop.create_future()
+    # The thread must not keep the task alive: one that its loop has given up is to be collected, and ends here.
+    settled = weakref.ref(done)
     sleeper, waker = os.pipe()
 
     def settle(result: CompletedRun | None, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error is not None:
-            done.set_exception(error)
-        elif result is not None:
-            done.set_result(result)
+        future = settled()
+        if future is not None and not future.done():
+            future.set_result((result, error))
 
     def work() -> None:
         result, raised = None, None
@@ -58,19 +60,19 @@ async def arun(
         with contextlib.suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, result, raised)
 
+    # Not waited for by the interpreter's end, which would be for the program's; see `end_all`.
+    thread = threading.Thread(target=work, name="retention.arun", daemon=True)
     try:
-        thread = threading.Thread(target=work, name="retention.arun")
         thread.start()
+        LIVE[thread] = waker
         try:
-            return await asyncio.shield(done)
+            result, error = await asyncio.shield(done)
         except asyncio.CancelledError:
             os.write(waker, b"!")
             # It is on its way out, in bounded time; another cancellation does not make it faster.
             while not done.done():
                 with contextlib.suppress(asyncio.CancelledError):
                     await asyncio.wait([done])
-            if not done.cancelled():
-                done.exception()
             raise
         except GeneratorExit:
             # The loop was given up while this waited.
@@ -78,6 +80,24 @@ async def arun(
             raise
         finally:
             thread.join()
+            del LIVE[thread]
     finally:
         os.close(sleeper)
         os.close(waker)
+    if error is not None:
+        raise error
+    assert result is not None
+    return result
+
+
+# The threads that run programs, each with the descriptor that has its program ended.
+LIVE: dict[threading.Thread, int] = {}
+
+
+@atexit.register
+def end_all() -> None:
+    """Where the interpreter ends before their loops have: end the programs, each within its grace and a second."""
+    for waker in LIVE.values():
+        os.write(waker, b"!")
+    for thread in list(LIVE):
+        thread.join()

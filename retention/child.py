@@ -46,7 +46,7 @@ class Child:
     ours: the pipes were made by us, for this; then our ends may be made non-blocking.
     waker: a descriptor that another thread makes readable to have the program ended.
     tick: called a few times a second while it is pumped.
-    timed_out, stopped: it was ended because its time was over, or because a retainer asked for that.
+    timed_out, stopped, woken: it was ended because its time was over, a retainer asked for that, or the waker was.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Child:
         self.spill, self.waker, self.tick = spill, waker, tick
         self.pump: Any = None
         self.files: list[Any] = []
-        self.timed_out = self.stopped = self.ending = self.refused = False
+        self.timed_out = self.stopped = self.woken = self.ending = self.refused = False
         self.kill_limit = 0.0
 
     def attend(self, data: memoryview | None, deadline: float | None) -> None:
@@ -132,6 +132,7 @@ class Child:
             self.timed_out = True
             self.end()
         if event in ("stopped", "woken"):
+            self.woken = event == "woken"
             self.end()
 
     def pump_until(self, deadline: float | None) -> str:
@@ -196,7 +197,8 @@ class Child:
     def close_spill(self) -> SpillResult | None:
         if self.spill is None:
             return None
-        ended = self.pump is not None and self.pump.at_end(0) and not self.stopped and not self.timed_out
+        own_stop = self.timed_out or self.stopped or self.woken
+        ended = self.pump is not None and self.pump.at_end(0) and not own_stop
         return self.spill.close(self.pump, ended)
 
     def signal(self, number: int) -> None:

@@ -272,7 +272,7 @@ def checked_grace(grace: float) -> float:
 def completed(
     child: Child, started: float, timeout: float | None, check: bool, spilled: SpillResult | None = None
 ) -> CompletedRun:
-    own_stop = child.timed_out or child.stopped
+    own_stop = child.timed_out or child.stopped or child.woken
     result = CompletedRun(
         args=child.process.args,
         returncode=child.process.returncode,

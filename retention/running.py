@@ -26,10 +26,11 @@ GRACE = 0.5
 
 # As `timeout`, as `env`, as a shell.
 TIMED_OUT, NOT_RUNNABLE, NOT_FOUND, SIGNALLED = 124, 126, 127, 128
+PIPE_CLOSED = SIGNALLED + signal.SIGPIPE
 
-PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+PASSED_ON: tuple[int, ...] = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 # With --foreground the terminal sends these to the command itself, and to us, who go on reading what it says to it.
-FROM_TERMINAL = (signal.SIGINT, signal.SIGQUIT)
+FROM_TERMINAL: tuple[int, ...] = (signal.SIGINT, signal.SIGQUIT)
 
 
 class CannotStartError(Exception):
@@ -60,11 +61,12 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
             if child is not None:
                 child.signal(signals.pop())
 
-    number: int
-    for number in FROM_TERMINAL if foreground else PASSED_ON:
-        # What this program was told to ignore, it and the command go on ignoring.
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, pass_on)
+    # What this program was told to ignore, it and the command go on ignoring.
+    numbers = FROM_TERMINAL if foreground else PASSED_ON
+    handled = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+    for number in handled:
+        signal.signal(number, pass_on)
+    piped = is_pipe(STDOUT)
     spill = SpillFile(Spill(options["--spill"])) if "--spill" in options else None
     try:
         process = Spawned(command, merge="--merge" in options, new_session=not foreground)
@@ -82,7 +84,7 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
         ours=True,
         spill=spill,
         # A pipe whose reader has gone shows it here: nobody wants the rest.
-        waker=STDOUT if S_ISFIFO(os.fstat(STDOUT).st_mode) else -1,
+        waker=STDOUT if piped else -1,
         tick=progress.show if progress is not None else None,
     )
     for number in signals:
@@ -90,6 +92,9 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
     try:
         child.attend(None, None if timeout is None else started + timeout)
     finally:
+        # From here on there is nobody to pass a signal on to, and what is left to do may be ended by one.
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
         if progress is not None:
             progress.clear()
     spilled = child.close_spill()
@@ -100,7 +105,16 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
     return status_of(child)
 
 
+def is_pipe(fd: int) -> bool:
+    try:
+        return S_ISFIFO(os.fstat(fd).st_mode)
+    except OSError:
+        return False
+
+
 def status_of(child: Child) -> int:
+    if child.woken:
+        return PIPE_CLOSED
     if child.timed_out:
         return TIMED_OUT
     if child.stopped:
@@ -119,13 +133,20 @@ def spill_failure(spilled: SpillResult) -> str:
 
 
 def statistics(nbytes: int, seconds: float) -> str:
+    rate = nbytes / max(seconds, 1e-9) / 1e9
+    return f"{nbytes} bytes in {seconds:.3f} s, {rate:.3f} GB/s, peak memory {peak_memory() / (1 << 20):.1f} MiB"
+
+
+def peak_memory() -> int:
+    """In bytes. Linux counts into a process's ru_maxrss what its parent had when it started it."""
     import resource
     import sys
 
-    # In KiB; in bytes on macOS.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    rate = nbytes / max(seconds, 1e-9) / 1e9
-    return f"{nbytes} bytes in {seconds:.3f} s, {rate:.3f} GB/s, peak memory {peak / (1 << 20):.1f} MiB"
+    if sys.platform == "linux":
+        with open("/proc/self/status", "rb") as status:
+            return next(int(line.split()[1]) << 10 for line in status if line.startswith(b"VmHWM:"))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10
 
 
 class Progress:

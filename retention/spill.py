@@ -86,13 +86,17 @@ class SpillFile:
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
-            os.unlink(self.path)
+            # What is no longer there, somebody else has removed.
+            try:
+                os.unlink(self.path)
+            except FileNotFoundError:
+                return
 
     def close(self, pump: Any, at_end: bool) -> SpillResult:
         """`at_end`: the output came to its end, so that a file without a gap has all of it."""
-        if self.fd < 0 or pump is None:
+        if self.fd < 0:
             return SpillResult(self.path, 0, False, self.error)
-        nbytes, capped, errno = pump.end_spill()
+        nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 0)
         fd, self.fd = self.fd, -1
         try:
             os.close(fd)

@@ -1,6 +1,13 @@
+import faulthandler
 import os
+import signal
+import threading
+import time
+from uuid import uuid4
 
+import pytest
 from hypothesis import settings
+from watch import SOON, children, descriptors, heirs
 
 if "ASAN_OPTIONS" in os.environ:
     # For the interpreters that tests start: at its end CPython leaves memory behind, which is not what they are about.
@@ -9,3 +16,37 @@ if "ASAN_OPTIONS" in os.environ:
 # No deadline: the machines that run this are shared, and a slow moment is no failure.
 settings.register_profile("retention", deadline=None, max_examples=600)
 settings.load_profile("retention")
+
+
+@pytest.fixture(scope="session")
+def real_stderr(pytestconfig):
+    """The standard error of the whole run, which is not captured."""
+    with pytestconfig.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        fd = os.dup(2)
+    yield fd
+    os.close(fd)
+
+
+@pytest.fixture
+def bounded(real_stderr):
+    """A test that hangs ends the whole run, with a traceback: nothing gentler would reach whatever hangs."""
+    faulthandler.dump_traceback_later(2 * SOON, exit=True, file=real_stderr)
+    yield
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture
+def nothing_left(bounded, monkeypatch):
+    """No descriptor, no thread, no child, and none of their children."""
+    mark = f"RETENTION_TEST={uuid4()}"
+    monkeypatch.setenv(*mark.split("="))
+    before = descriptors(), set(threading.enumerate()), children()
+    yield
+    # Those that have just been killed, and are not ours to reap, may take a moment.
+    deadline = time.monotonic() + 2
+    while (left := heirs(mark)) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    after = descriptors(), set(threading.enumerate()), children()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert (left, *after) == (set(), *before)

@@ -1,0 +1,81 @@
+"""What the tests of running programs look at: processes, descriptors, files that somebody else writes."""
+
+import contextlib
+import fcntl
+import os
+import sys
+import termios
+import time
+from pathlib import Path
+
+# More than any of these takes, also on a slow and busy machine.
+SOON = 60
+
+# What such a machine may add to a time that is promised.
+SLACK = 3.0
+
+
+def wait_for(condition):
+    """Ask until the answer is true, and return it."""
+    deadline = time.monotonic() + SOON
+    while not (answer := condition()):
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.01)
+    return answer
+
+
+def line_in(path: Path) -> str:
+    """The first line of a file that somebody else is about to write."""
+    wait_for(lambda: path.exists() and "\n" in path.read_text())
+    return path.read_text().partition("\n")[0]
+
+
+def wait_until_read(pipe: int) -> None:
+    """Wait until everything in a pipe has been read; FIONREAD on either end tells what has not."""
+    wait_for(lambda: not int.from_bytes(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)), sys.byteorder))
+
+
+def stat(pid: int) -> list[str]:
+    """State, parent, group, session and more of a process; nothing if there is none."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def is_there(pid: int) -> bool:
+    """Whether there is a process of that number, be it as a zombie."""
+    return bool(stat(pid))
+
+
+def is_running(pid: int) -> bool:
+    return stat(pid)[:1] not in ([], ["Z"], ["X"])
+
+
+def processes() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def children() -> set[int]:
+    """Our own, also those that have ended and are not reaped."""
+    return {pid for pid in processes() if stat(pid)[1:2] == [str(os.getpid())]}
+
+
+def heirs(variable: str) -> set[int]:
+    """The running processes that were given an environment with this in it, whoever's children they are by now."""
+    found = set()
+    for pid in processes():
+        with contextlib.suppress(OSError):
+            if variable.encode() in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.add(pid)
+    return found - {os.getpid()}
+
+
+def descriptors(pid: int | str = "self") -> dict[int, str]:
+    """The open descriptors of a process, each with what it is."""
+    found = {}
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        # That of the listing itself is gone by now.
+        with contextlib.suppress(FileNotFoundError):
+            found[int(name)] = os.readlink(f"/proc/{pid}/fd/{name}")
+    return found
