@@ -49,7 +49,7 @@ DIRECTIVES = {
     "linetrace": TRACE,
 }
 
-MODULES = ["results", "_window", "_lines", "text", "items", "fitting"]
+MODULES = ["results", "_window", "_lines", "_cuts", "text", "items", "fitting"]
 if os.name == "posix":
     MODULES.append("_engine")
 

@@ -78,6 +78,20 @@ cdef inline void add_lines(Lines *lines, const ChunkLines *chunk) noexcept nogil
 # Appends `size` bytes, at least one, and counts their lines. -1: no memory, nothing has changed.
 cdef int write_lines(Window *window, Lines *lines, const uint8_t *data, size_t size) noexcept nogil
 
+# Appends a stream of `seen` bytes by its ends, and counts its lines. Where something lies between the two, they are as
+# long as a window of the same budgets holds: one fills the head, the other the ring. -1: no memory, nothing has changed.
+cdef int write_ends(
+    Window *window,
+    Lines *lines,
+    const uint8_t *first,
+    size_t first_size,
+    const uint8_t *last,
+    size_t last_size,
+    unsigned long long seen,
+    unsigned long long newlines,
+    bint ends_line,
+) noexcept nogil
+
 # The newlines in a part of the stream.
 cdef unsigned long long lines_in(const Span *span) noexcept nogil
 

@@ -1,7 +1,7 @@
 """Writing and finding lines. The interface, and the counters, are in _lines.pxd."""
 
 from retention._scan cimport scan_after_newline, scan_newlines
-from retention._window cimport window_end_head, window_span, window_write
+from retention._window cimport window_end_head, window_reserve, window_skip, window_span, window_write
 
 
 cdef int write_lines(Window *window, Lines *lines, const uint8_t *data, size_t size) noexcept nogil:
@@ -48,3 +48,37 @@ cdef unsigned long long tail_of_lines(
     if begun < lines.tail_budget:
         return start
     return start + after_line(&span, begun - lines.tail_budget + 1)
+
+
+cdef int write_ends(
+    Window *window,
+    Lines *lines,
+    const uint8_t *first,
+    size_t first_size,
+    const uint8_t *last,
+    size_t last_size,
+    unsigned long long seen,
+    unsigned long long newlines,
+    bint ends_line,
+) noexcept nogil:
+    cdef ChunkLines chunk
+    cdef unsigned long long head_budget = window.head_budget
+    if lines.counted:
+        if first_size:
+            chunk = measure_lines(first, first_size, True, window, lines)
+        else:
+            chunk.in_head = chunk.head_stop = 0
+        chunk.newlines = newlines
+        chunk.ends_line = ends_line
+        if chunk.head_stop:
+            window_end_head(window, <size_t>(window.seen + chunk.head_stop))
+        if window_reserve(window, first_size + last_size) < 0:
+            window_end_head(window, <size_t>head_budget)
+            return -1
+        add_lines(lines, &chunk)
+    if first_size:
+        window_write(window, first, first_size)
+    window_skip(window, seen - first_size - last_size)
+    if last_size:
+        window_write(window, last, last_size)
+    return 0

@@ -6,7 +6,7 @@ import io
 import sys
 
 from retention._frozen import Frozen
-from retention.strategies import shown
+from retention.strategies import real_number, shown
 from retention.text import TextRetainer
 
 TYPE_CHECKING = False
@@ -64,15 +64,10 @@ def checked_seconds(name: str, value: float | None) -> float | None:
     """A time span as a float; None where there is no end to it."""
     if value is None:
         return None
-    if isinstance(value, (str, bytes, bytearray)):
-        # float() would parse it.
-        raise TypeError(f"{name} must be a number of seconds or None, got {shown(value)}")
     try:
-        seconds = float(value)
+        seconds = real_number(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number of seconds or None, got {shown(value)}") from None
-    except OverflowError:
-        seconds = float("inf") if value > 0 else -1.0
     if not seconds >= 0:
         raise ValueError(f"{name} must be a non-negative number of seconds, got {shown(value)}")
     return None if seconds == float("inf") else seconds

@@ -9,7 +9,7 @@ from retention.results cimport RetainedText, omission
 from retention.text cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_ASCII, PyUnicode_KIND, utf8_size
 
 from retention.markers import clause, marker_for, on_its_own_line
-from retention.strategies import budget, shown
+from retention.strategies import budget, real_number, shown
 
 
 cdef struct Cuts:
@@ -45,15 +45,10 @@ def fit_text(text, max_bytes, *, head_share=0.5, marker=None, whole_lines=False)
     if not isinstance(text, str):
         raise TypeError(f"text must be a string, got {shown(text)}")
     max_bytes = budget("max_bytes", max_bytes)
-    if isinstance(head_share, (str, bytes, bytearray)):
-        # float() would parse it.
-        raise TypeError(f"head_share must be a number from 0 to 1, got {shown(head_share)}")
     try:
-        share = float(head_share)
+        share = real_number(head_share)
     except (TypeError, ValueError):
         raise TypeError(f"head_share must be a number from 0 to 1, got {shown(head_share)}") from None
-    except OverflowError:
-        share = float("inf")
     if not 0 <= share <= 1:
         raise ValueError(f"head_share must be from 0 to 1, got {shown(head_share)}")
     if utf8_size(text) <= max_bytes:

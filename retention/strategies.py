@@ -205,6 +205,17 @@ def stop_mode(stop: StopMode) -> StopMode:
     raise ValueError(f"stop must be 'read_to_end' or 'stop_when_full', got {shown(stop)}")
 
 
+def real_number(value: object) -> float:
+    """A number as a float, infinite if it is too large for one. TypeError for anything else."""
+    if isinstance(value, (str, bytes, bytearray)):
+        # float() would parse it.
+        raise TypeError
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]
+
+
 def shown(value: object) -> str:
     """The value's repr for an error message, shortened; one that cannot be made must not hide the error."""
     try:

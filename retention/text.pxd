@@ -2,6 +2,7 @@
 
 from libc.stdint cimport uint8_t
 
+from retention._cuts cimport Cuts
 from retention._lines cimport Lines
 from retention._lock cimport Lock
 from retention._window cimport Window
@@ -18,12 +19,6 @@ cdef extern from "Python.h":
 
 # The bytes of a str in UTF-8; a lone surrogate counts as U+FFFD.
 cdef size_t utf8_size(text) except? 0
-
-cdef struct Cuts:
-    # The head is the stream up to the one, the tail the stream from the other on; equal where nothing is omitted.
-    unsigned long long head_stop
-    unsigned long long tail_start
-
 
 cdef struct Facts:
     # What a result says of one moment, beside the text; the lines only where they are counted.
@@ -61,7 +56,6 @@ cdef class TextRetainer:
     cdef bint take_block(self, const uint8_t *data, size_t size, size_t promised) noexcept nogil
 
     cdef int feed(self, const uint8_t *data, size_t size) noexcept nogil
-    cdef bint is_truncated(self) noexcept nogil
     cdef PushDecision decide(self, size_t size)
     cdef PushDecision accept(self, chunk)
     cdef PushDecision write(self, const uint8_t *data, size_t size)
@@ -72,18 +66,10 @@ cdef class TextRetainer:
     cdef tuple held(self)
     cdef int absorb(self, tuple held) except -1
     cdef int check_held(self, tuple held) except -1
-    cdef Cuts exact_cuts(self)
-    cdef Cuts moved(self, Cuts cuts)
-    cdef unsigned long long head_cut(self, unsigned long long cut)
-    cdef unsigned long long tail_cut(self, unsigned long long cut)
-    cdef size_t after_cut(self, unsigned long long cut)
-    cdef size_t near_cut(self, unsigned long long cut, uint8_t *near)
-    cdef uint8_t byte_at(self, unsigned long long position)
     cdef bytes raw(self, unsigned long long start, unsigned long long stop)
     cdef object copied(self, unsigned long long start, unsigned long long stop)
     cdef str decoded(self, part)
     cdef Facts facts(self)
-    cdef unsigned long long lines_between(self, Cuts cuts)
     cdef Omitted omitted(self, Cuts cuts)
     cdef Omitted omitted_lines(self, Facts facts)
     cdef object limit(self, tuple ends)

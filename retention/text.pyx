@@ -7,32 +7,20 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromSt
 from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8, PyUnicode_FromObject, PyUnicode_FromObject
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
-from retention._lines cimport (
-    ChunkLines,
-    Lines,
-    add_lines,
-    after_line,
-    lines_exceed,
-    lines_in,
-    measure_lines,
-    tail_of_lines,
-    write_lines,
-)
+from retention._cuts cimport Cuts, exact_cuts, is_truncated, lines_between, moved_cuts
+from retention._lines cimport ChunkLines, measure_lines, write_ends, write_lines
 from retention._lock cimport LOCK_ALWAYS, lock_free, lock_give, lock_init, lock_take
 from retention._scan cimport scan_is_ascii, scan_utf8_size
-from retention._utf8 cimport code_unit, divided_after, divided_before, encode_character, encoded_size
+from retention._units cimport write_units
 from retention._window cimport (
     CONTEXT,
     Span,
-    Window,
     span_copy,
     span_size,
-    window_end_head,
     window_free,
     window_init,
     window_reserve,
     window_reserve_ring,
-    window_skip,
     window_span,
     window_write,
 )
@@ -56,10 +44,6 @@ cdef unsigned long long MOST_BYTES = (1 << 63) - 1
 
 cdef enum:
     TOO_LONG = 1
-
-cdef enum:
-    # Bytes encoded at a time, on the stack, before they go into the window.
-    BLOCK = 1024
 
 
 # No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
@@ -148,7 +132,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
     def truncated(self):
         """Whether anything has been omitted so far because of the budget."""
         cdef bint locked = begin(self)
-        cdef bint truncated = self.is_truncated()
+        cdef bint truncated = is_truncated(&self.window, &self.lines)
         end(self, locked)
         return truncated
 
@@ -247,7 +231,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef unsigned long long seen
         cdef bint locked = begin(self)
         try:
-            cuts = self.exact_cuts()
+            cuts = exact_cuts(&self.window, &self.lines, self.kind == "tail")
             seen = self.window.seen
             head = self.raw(0, cuts.head_stop)
             tail = self.raw(cuts.tail_start, seen)
@@ -382,7 +366,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         else:
             status = self.reserve(len(first) + len(last))
         if status == 0:
-            status = absorb_ends(
+            status = write_ends(
                 &self.window, &self.lines, first, len(first), last, len(last), seen, newlines, ends_line
             )
         end(self, locked)
@@ -428,9 +412,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
             return HeadTailLimit(*ends)
         return ends[0] if self.kind == "head" else ends[1]
 
-    cdef bint is_truncated(self) noexcept nogil:
-        return self.window.seen > self.window.budget or (self.lines.counted and lines_exceed(&self.lines))
-
     cdef int make_room(self, size_t size) noexcept nogil:
         cdef int status
         lock_take(&self.lock)
@@ -457,7 +438,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         lock_take(&self.lock)
         self.promised -= promised
         self.feed(data, size)
-        should_stop = self.stops and self.is_truncated()
+        should_stop = self.stops and is_truncated(&self.window, &self.lines)
         lock_give(&self.lock)
         return should_stop
 
@@ -468,7 +449,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
 
     cdef PushDecision decide(self, size_t size):
         # The decision about a chunk of `size` bytes that has just been counted.
-        if not self.is_truncated():
+        if not is_truncated(&self.window, &self.lines):
             return KEPT
         return self.beyond if size else EMPTY_AFTER_OMISSION
 
@@ -546,101 +527,15 @@ omitted_lines=Omitted(kind='unknown', count=None))
             raise MemoryError
         return decision
 
-    cdef Cuts exact_cuts(self):
-        cdef Cuts cuts
-        cdef unsigned long long head = self.window.head_budget
-        cdef unsigned long long seen = self.window.seen
-        if not self.is_truncated():
-            # Where nothing is omitted all is head, or all is tail for a strategy that knows no head.
-            cuts.head_stop = cuts.tail_start = 0 if self.kind == "tail" else seen
-            return cuts
-        cuts.head_stop = head
-        cuts.tail_start = seen - min(self.window.tail_budget, seen - head)
-        if self.lines.counted:
-            cuts.tail_start = tail_of_lines(&self.window, &self.lines, cuts.tail_start)
-        return cuts
-
-    cdef Cuts moved(self, Cuts cuts):
-        # Off the characters that they divide, and in a mode of whole lines off the lines.
-        if cuts.head_stop < cuts.tail_start:
-            if cuts.head_stop:
-                cuts.head_stop = self.head_cut(cuts.head_stop)
-            if cuts.tail_start < self.window.seen:
-                cuts.tail_start = self.tail_cut(cuts.tail_start)
-        return cuts
-
-    cdef unsigned long long head_cut(self, unsigned long long cut):
-        cdef uint8_t near[2 * CONTEXT]
-        cdef size_t before = self.near_cut(cut, near)
-        cdef Span head
-        cdef unsigned long long newlines
-        cut -= divided_before(near + before, before, self.after_cut(cut))
-        if self.whole_lines and cut:
-            head = window_span(&self.window, 0, cut)
-            newlines = lines_in(&head)
-            if newlines:
-                return after_line(&head, newlines)
-            if self.byte_at(cut - 1) == c'\r' and self.byte_at(cut) == c'\n':
-                cut -= 1
-        return cut
-
-    cdef unsigned long long tail_cut(self, unsigned long long cut):
-        cdef uint8_t near[2 * CONTEXT]
-        cdef size_t before = self.near_cut(cut, near)
-        cdef Span tail
-        cdef unsigned long long line
-        cut += divided_after(near + before, before, self.after_cut(cut))
-        if self.whole_lines and cut < self.window.seen and self.byte_at(cut - 1) != c'\n':
-            tail = window_span(&self.window, cut, self.window.seen)
-            if lines_in(&tail):
-                line = cut + after_line(&tail, 1)
-                if line < self.window.seen:
-                    return line
-            if self.byte_at(cut - 1) == c'\r' and self.byte_at(cut) == c'\n':
-                cut += 1
-        return cut
-
-    cdef uint8_t byte_at(self, unsigned long long position):
-        cdef Span span = window_span(&self.window, position, position + 1)
-        return span.piece[0][0] if span.size[0] else span.piece[1][0]
-
     cdef Facts facts(self):
         cdef Facts facts
-        facts.cuts = self.moved(self.exact_cuts())
+        facts.cuts = exact_cuts(&self.window, &self.lines, self.kind == "tail")
+        facts.cuts = moved_cuts(&self.window, facts.cuts, self.whole_lines)
         facts.seen = self.window.seen
         # A last piece without a newline is a line too.
         facts.seen_lines = self.lines.newlines + (not self.lines.ends_line)
-        facts.omitted_lines = self.lines_between(facts.cuts) if self.lines.counted else 0
+        facts.omitted_lines = lines_between(&self.window, &self.lines, facts.cuts) if self.lines.counted else 0
         return facts
-
-    cdef unsigned long long lines_between(self, Cuts cuts):
-        # The lines that lie wholly between the cuts.
-        cdef Span head, tail
-        cdef unsigned long long lines
-        cdef bint begins_line
-        if cuts.head_stop == cuts.tail_start:
-            return 0
-        head = window_span(&self.window, 0, cuts.head_stop)
-        tail = window_span(&self.window, cuts.tail_start, self.window.seen)
-        # Every newline there ends a line; the first, one that began in the head if the cut is inside it; and what
-        # the last one leaves is a line if it is not empty, unless it reaches into the tail.
-        lines = self.lines.newlines - lines_in(&head) - lines_in(&tail)
-        begins_line = cuts.head_stop == 0 or self.byte_at(cuts.head_stop - 1) == c'\n'
-        if cuts.tail_start == self.window.seen and not self.lines.ends_line:
-            lines += 1
-        if lines and not begins_line:
-            lines -= 1
-        return lines
-
-    cdef size_t after_cut(self, unsigned long long cut):
-        return <size_t>min(self.window.seen - cut, <unsigned long long>CONTEXT)
-
-    cdef size_t near_cut(self, unsigned long long cut, uint8_t *near):
-        # Copies the bytes around a cut, as many as tell whether it divides a character. Returns those before it.
-        cdef size_t before = <size_t>min(cut, <unsigned long long>CONTEXT)
-        cdef Span span = window_span(&self.window, cut - before, cut + self.after_cut(cut))
-        span_copy(&span, near)
-        return before
 
     cdef bytes raw(self, unsigned long long start, unsigned long long stop):
         cdef Span span = window_span(&self.window, start, stop)
@@ -710,92 +605,3 @@ cdef str known_error_handler(errors):
         # A ValueError for a name that no handler can have: with a NUL, or with a lone surrogate.
         raise LookupError(f"errors must name a registered error handler, got {shown(errors)}") from None
     return errors
-
-
-cdef Py_ssize_t write_units(Window *window, Lines *lines, const code_unit *text, size_t length) noexcept nogil:
-    # Appends a str that is not ASCII, by its code units; returns its bytes. -1: no memory, nothing has changed.
-    cdef size_t size = scan_utf8_size(text, length)
-    cdef unsigned long long head_budget = window.head_budget
-    cdef ChunkLines chunk
-    if lines.counted:
-        chunk = measure_lines(text, length, False, window, lines)
-        if chunk.head_stop:
-            window_end_head(window, <size_t>(window.seen + chunk.head_stop))
-    if window_reserve(window, size) < 0:
-        window_end_head(window, <size_t>head_budget)
-        return -1
-    if lines.counted:
-        add_lines(lines, &chunk)
-    write_encoded(window, text, length, size)
-    return size
-
-
-cdef int absorb_ends(
-    Window *window,
-    Lines *lines,
-    const uint8_t *first,
-    size_t first_size,
-    const uint8_t *last,
-    size_t last_size,
-    unsigned long long seen,
-    unsigned long long newlines,
-    bint ends_line,
-) noexcept nogil:
-    # Appends a stream of which only the ends are at hand. Room has been reserved, and where something lies between
-    # them, they are as long as a window of the same budgets holds: the first fills the head, the last the ring.
-    cdef ChunkLines chunk
-    cdef unsigned long long head_budget = window.head_budget
-    if lines.counted:
-        if first_size:
-            chunk = measure_lines(first, first_size, True, window, lines)
-        else:
-            chunk.in_head = chunk.head_stop = 0
-        chunk.newlines = newlines
-        chunk.ends_line = ends_line
-        if chunk.head_stop:
-            window_end_head(window, <size_t>(window.seen + chunk.head_stop))
-        if window_reserve(window, first_size + last_size) < 0:
-            window_end_head(window, <size_t>head_budget)
-            return -1
-        add_lines(lines, &chunk)
-    if first_size:
-        window_write(window, first, first_size)
-    window_skip(window, seen - first_size - last_size)
-    if last_size:
-        window_write(window, last, last_size)
-    return 0
-
-
-cdef void write_encoded(Window *window, const code_unit *text, size_t length, size_t size) noexcept nogil:
-    # Appends the `size` bytes of a str's UTF-8, for which room has been reserved: no write can fail. Where more than
-    # the window keeps, only the part that fills the head and the part that fills the ring are encoded.
-    cdef size_t room = window.head_limit - window.head_size
-    cdef size_t front = 0
-    cdef size_t back = 0
-    cdef size_t start = 0
-    cdef size_t stop = length
-    # A whole character, of up to 4 bytes, is encoded at either end: 8 to spare keep the two parts from meeting.
-    if size > room + window.ring_limit + 8:
-        while front < room:
-            front += encoded_size(text[start])
-            start += 1
-        while back < window.ring_limit:
-            stop -= 1
-            back += encoded_size(text[stop])
-        write_characters(window, text, 0, start)
-        window_skip(window, size - front - back)
-        start = stop
-    write_characters(window, text, start, length)
-
-
-cdef void write_characters(Window *window, const code_unit *text, size_t start, size_t stop) noexcept nogil:
-    cdef uint8_t block[BLOCK]
-    cdef size_t filled = 0
-    while start < stop:
-        filled += encode_character(text[start], block + filled)
-        start += 1
-        if filled > BLOCK - 4:
-            window_write(window, block, filled)
-            filled = 0
-    if filled:
-        window_write(window, block, filled)
