@@ -28,6 +28,7 @@ cdef int STATE_VERSION = 1
 
 # Of a stream that is merged from others: more cannot be counted.
 cdef unsigned long long MOST_ITEMS = (1 << 63) - 1
+cdef unsigned long long COUNTABLE = <unsigned long long>-1
 
 cdef PushDecision KEPT = shared_decision(True, False, False)
 cdef PushDecision OMITTED = shared_decision(False, True, False)
@@ -194,7 +195,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         if self.count:
             raise ValueError("only a fresh ItemRetainer can take a state")
         count, first, last = state[1:]
-        if not 0 <= count <= MOST_ITEMS or (
+        if not 0 <= count <= COUNTABLE or (
             len(first) != min(count, self.head_budget) or len(last) != min(count - len(first), self.tail_budget)
         ):
             raise ValueError("the state of the ItemRetainer is damaged: it does not hold what its count says")
@@ -213,11 +214,11 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
 
     cdef int absorb(self, unsigned long long count, list first, list last) except -1:
         # As if the stream of which this is held had been pushed. Nothing is changed before all lists are made.
-        cdef list head, tail
+        cdef list head, tail, _old_head, _old_ring
         cdef unsigned long long mine
         while True:
             mine, head, tail = self.held()
-            if mine + count > MOST_ITEMS:
+            if mine and (mine > MOST_ITEMS or count > MOST_ITEMS - mine):
                 raise OverflowError("a stream of 2**63 items or more cannot be counted")
             room = max(self.head_budget - len(head), 0)
             head += first[:room]
@@ -225,6 +226,8 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
             tail = (tail + first[room:] + last)[-self.tail_budget:] if self.tail_budget else []
             if mine == self.count:
                 break
+        # The old lists live until all is set: what dies with them may look at this, and push.
+        _old_head, _old_ring = self.head, self.ring
         self.head, self.ring = head, tail
         self.oldest = 0
         self.count = mine + count

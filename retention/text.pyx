@@ -41,6 +41,7 @@ cdef list STATE_TYPES = [str, bool, bool, int, int, bool, bytes, bytes]
 
 # Of a stream that is merged from others: more cannot be counted.
 cdef unsigned long long MOST_BYTES = (1 << 63) - 1
+cdef unsigned long long COUNTABLE = <unsigned long long>-1
 
 cdef enum:
     TOO_LONG = 1
@@ -316,9 +317,14 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if self.window.seen:
             raise ValueError("only a fresh TextRetainer can take a state")
         held = state[4:]
-        self.configure(state[1], state[2], state[3])
-        self.check_held(held)
-        self.absorb(held)
+        before = self.errors, self.whole_lines, self.lines.counted
+        try:
+            self.configure(state[1], state[2], state[3])
+            self.check_held(held)
+            self.absorb(held)
+        except BaseException:
+            self.errors, self.whole_lines, self.lines.counted = before
+            raise
 
     def _reach(self, unsigned long long size, /):
         # How many bytes of a stream of this length are held from its beginning, and how many from its end.
@@ -361,7 +367,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
             first += last
             last = b""
         locked = begin(self)
-        if self.window.seen + seen > MOST_BYTES:
+        if self.window.seen and (self.window.seen > MOST_BYTES or seen > MOST_BYTES - self.window.seen):
             status = TOO_LONG
         else:
             status = self.reserve(len(first) + len(last))
@@ -382,7 +388,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef ChunkLines chunk
         cdef const uint8_t *data
         seen, newlines, ends_line, first, last = held
-        if not (0 <= newlines <= seen <= MOST_BYTES):
+        if not (0 <= newlines <= seen <= COUNTABLE):
             raise ValueError("the state of the TextRetainer is damaged: its counts cannot be")
         head_limit = self.window.head_limit
         if self.lines.counted and first:
