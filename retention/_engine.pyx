@@ -238,7 +238,7 @@ cdef class Pump:
             # Beyond the clock's reach is never.
             deadline = monotonic() + <long long>(min(max(seconds, 0.0), 1e9) * 1e9)
         threading = sys.modules.get("threading")
-        self.sees_signals = threading is None or threading.current_thread() is threading.main_thread()
+        self.sees_signals = threading is None or threading.get_ident() == threading.main_thread().ident
         for retainer in self.retainers:
             retainer.drains += 1
         try:
