@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
 from contextlib import suppress
 
 import pytest
@@ -636,11 +637,19 @@ def test_a_dying_item_may_merge_into_the_retainer_that_it_leaves():
 
 
 def test_merging_references_the_kept_items_alone():
-    one, later = (items_of(ItemTail(2), [object() for _ in range(5)]) for _ in range(2))
-    kept = later.finish().items
+    class Item:
+        pass
+
+    items = [Item() for _ in range(10)]
+    alive = [weakref.ref(item) for item in items]
+    one, later = items_of(ItemTail(2), items[:5]), items_of(ItemTail(2), items[5:])
     one.merge(later)
-    assert [sys.getrefcount(item) for item in kept] == [sys.getrefcount(object()) + 4] * 2  # item, kept, one, later
-    assert all(a is b for a, b in zip(one.finish().items, kept, strict=True))
+    del items
+    assert [item() is not None for item in alive] == [False] * 8 + [True] * 2
+    later = None
+    assert [item() for item in alive[8:]] == one.finish().items
+    one = None
+    assert not any(item() for item in alive)
 
 
 def test_items_are_not_compared_nor_copied():
