@@ -14,6 +14,7 @@ import threading
 import time
 
 import pytest
+from watch import children
 
 from retention import TextRetainer
 
@@ -32,16 +33,13 @@ def bounded(request):
     capture = request.config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled():
         console = os.dup(2)
-    before = open_descriptors()
-    threads = threading.active_count()
+    before = open_descriptors(), threading.active_count(), children()
     # A thread of the system's, which needs neither the GIL nor a signal.
     faulthandler.dump_traceback_later(3 * SOON, exit=True, file=console)
     try:
         yield
         gc.collect()
-        assert open_descriptors() == before
-        assert threading.active_count() == threads
-        assert children() == "none"
+        assert (open_descriptors(), threading.active_count(), children()) == before
     finally:
         faulthandler.cancel_dump_traceback_later()
         os.close(console)
@@ -50,15 +48,6 @@ def bounded(request):
 def open_descriptors():
     """How many descriptors this process has."""
     return len(os.listdir("/dev/fd"))
-
-
-def children():
-    """Of this process: "none", "running", or "zombie" where one has ended and was not reaped."""
-    try:
-        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return "none"
-    return "running" if ended is None else "zombie"
 
 
 def kept(strategy, stream):
