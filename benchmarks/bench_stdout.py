@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 from pathlib import Path
 
 PRODUCER = r"""
@@ -52,14 +51,17 @@ int main(void)
 """
 
 # Each consumer is a program of its own, so that its memory and time are its own: producer and size are its arguments.
+# What they import is not timed.
 COMMON = """
-import os, resource, subprocess, sys, threading
+import json, os, resource, subprocess, sys, threading, time
+import retention.process
 producer, size, busy = sys.argv[1], sys.argv[2], sys.argv[3] == "busy"
 if busy:
     def compute():
         while True:
             sum(range(1000))
     threading.Thread(target=compute, daemon=True).start()
+start = time.perf_counter()
 """
 CONSUMERS = {
     "C reader, throws away": """
@@ -70,23 +72,24 @@ CONSUMERS = {
         seen = int(size)
     """,
     "retention.run": """
-        import retention
         seen = retention.run([producer, size]).stdout.seen_bytes
     """,
     "TextRetainer.drain": """
-        import retention
         retainer = retention.TextRetainer(retention.TextHeadTail(8192, 8192))
         with subprocess.Popen([producer, size], stdout=subprocess.PIPE, bufsize=0) as process:
             retainer.drain(process.stdout)
         seen = retainer.seen_bytes
     """,
     "os.read loop with push": """
-        import retention
         retainer = retention.TextRetainer(retention.TextHeadTail(8192, 8192))
         with subprocess.Popen([producer, size], stdout=subprocess.PIPE, bufsize=0) as process:
             while chunk := os.read(process.stdout.fileno(), 65536):
                 retainer.push(chunk)
         seen = retainer.seen_bytes
+    """,
+    "the retain command": """
+        words = [sys.executable, "-m", "retention", "--json", "--", producer, size]
+        seen = json.loads(subprocess.run(words, stdout=subprocess.PIPE, check=True).stdout)["seen"]
     """,
     "capture_output, then slice": """
         output = subprocess.run([producer, size], capture_output=True, check=True).stdout
@@ -95,8 +98,9 @@ CONSUMERS = {
     """,
 }
 RESULT = """
+seconds = time.perf_counter() - start
 used = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-print(seen, sum(part.ru_utime + part.ru_stime for part in used), used[0].ru_maxrss * 1024)
+print(seen, seconds, sum(part.ru_utime + part.ru_stime for part in used), max(part.ru_maxrss for part in used) * 1024)
 os._exit(0)
 """
 
@@ -114,14 +118,11 @@ def measure(folder, consumer, size, busy):
     """One run: seconds, CPU seconds of consumer and producer, and the consumer's peak memory."""
     program = COMMON + textwrap.dedent(CONSUMERS[consumer]) + RESULT
     words = [sys.executable, "-c", program, folder / "producer", str(size), "busy" if busy else "alone"]
-    start = time.perf_counter()
-    run = subprocess.run(
-        words, stdout=subprocess.PIPE, check=True, cwd=folder, env={**os.environ, "SINK": str(folder / "sink")}
-    )
-    seconds = time.perf_counter() - start
-    seen, cpu, peak = run.stdout.split()
+    env = {**os.environ, "SINK": str(folder / "sink")}
+    run = subprocess.run(words, stdout=subprocess.PIPE, check=True, cwd=folder, env=env)
+    seen, seconds, cpu, peak = run.stdout.split()
     assert int(seen) == size, (consumer, seen)
-    return seconds, float(cpu), int(peak)
+    return float(seconds), float(cpu), int(peak)
 
 
 def compare(folder, title, consumers, size, rounds, *, busy=False):
@@ -160,9 +161,9 @@ def main():
         folder = Path(name)
         build(folder)
         names = list(CONSUMERS)
-        compare(folder, "Alone", names[:4], size, options.rounds)
+        compare(folder, "Alone", names[:5], size, options.rounds)
         compare(folder, "Beside a computing thread", names[:2], 3 * size, max(options.rounds // 2, 1), busy=True)
-        compare(folder, "Against capturing", [names[0], names[1], names[4]], 2 * size, max(options.rounds // 2, 1))
+        compare(folder, "Against capturing", [names[0], names[1], names[5]], 2 * size, max(options.rounds // 2, 1))
 
 
 if __name__ == "__main__":
