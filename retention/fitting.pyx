@@ -8,7 +8,7 @@ from retention._utf8 cimport code_unit, encoded_size
 from retention.results cimport RetainedText, omission
 from retention.text cimport PyUnicode_DATA, PyUnicode_GET_LENGTH, PyUnicode_IS_ASCII, PyUnicode_KIND, utf8_size
 
-from retention.markers import clause, marker_for, on_its_own_line
+from retention.markers import clause, marker_for
 from retention.strategies import budget, real_number, shown
 
 
@@ -44,11 +44,14 @@ def fit_text(text, max_bytes, *, head_share=0.5, marker=None, whole_lines=False)
     """
     if not isinstance(text, str):
         raise TypeError(f"text must be a string, got {shown(text)}")
-    max_bytes = budget("max_bytes", max_bytes)
-    try:
-        share = real_number(head_share)
-    except (TypeError, ValueError):
-        raise TypeError(f"head_share must be a number from 0 to 1, got {shown(head_share)}") from None
+    if type(max_bytes) is not int or max_bytes < 0:
+        max_bytes = budget("max_bytes", max_bytes)
+    share = head_share
+    if type(share) is not float:
+        try:
+            share = real_number(head_share)
+        except (TypeError, ValueError):
+            raise TypeError(f"head_share must be a number from 0 to 1, got {shown(head_share)}") from None
     if not 0 <= share <= 1:
         raise ValueError(f"head_share must be from 0 to 1, got {shown(head_share)}")
     if utf8_size(text) <= max_bytes:
@@ -69,25 +72,35 @@ cdef object with_omission_clause(str text, size_t limit, double share, bint whol
     # The smallest reserve that the default marker fits into. Its length depends on the count, which is never below
     # what exceeds the limit, and on the characters at the cuts: from the least that it can be, each is tried.
     cdef Cuts cuts
-    cdef str marker
     cdef unsigned long long size = utf8_size(text)
+    cdef unsigned long long omitted
     cdef Py_ssize_t length = PyUnicode_GET_LENGTH(text)
-    cdef size_t newlines
-    cdef size_t least = len(omission_clause(size - limit))
-    cdef size_t reserve = least
+    cdef bint before, after
+    cdef size_t reserve = CLAUSE_SIZE + digits(size - limit)
     while reserve <= limit:
         cuts = cuts_within(text, limit - reserve, share, whole_lines)
-        # As many as on_its_own_line adds; most tries end here.
-        newlines = (cuts.head_stop > 0 and text[cuts.head_stop - 1] != "\n") + (
-            cuts.tail_start < length and text[cuts.tail_start] != "\n"
-        )
-        if least + newlines <= reserve:
-            marker = omission_clause(size - kept_size(text, cuts))
-            if len(marker) + newlines <= reserve:
-                head, tail = text[:cuts.head_stop], text[cuts.tail_start:]
-                return "".join((head, on_its_own_line(head, marker, tail), tail))
+        omitted = size - kept_size(text, cuts)
+        # The newlines that put the clause on a line of its own, as for any marker.
+        before = cuts.head_stop > 0 and text[cuts.head_stop - 1] != "\n"
+        after = cuts.tail_start < length and text[cuts.tail_start] != "\n"
+        if before + CLAUSE_SIZE + digits(omitted) + after <= reserve:
+            return "".join((
+                text[:cuts.head_stop],
+                "\n" if before else "",
+                omission_clause(omitted),
+                "\n" if after else "",
+                text[cuts.tail_start:],
+            ))
         reserve += 1
     return None
+
+
+cdef size_t digits(unsigned long long number) noexcept:
+    cdef size_t count = 1
+    while number > 9:
+        number //= 10
+        count += 1
+    return count
 
 
 cdef object with_marker(str text, size_t limit, double share, bint whole_lines, marker):
@@ -116,6 +129,10 @@ cdef object with_marker(str text, size_t limit, double share, bint whole_lines, 
 
 cdef str omission_clause(unsigned long long nbytes):
     return clause(omission(nbytes, False), "bytes")
+
+
+# Without its number, which is never 1: the marker alone displaces more.
+cdef size_t CLAUSE_SIZE = len(omission_clause(10)) - 2
 
 
 cdef Cuts cuts_within(str text, size_t room, double share, bint whole_lines):
