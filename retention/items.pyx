@@ -223,7 +223,8 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
             room = max(self.head_budget - len(head), 0)
             head += first[:room]
             # Where something lies between the two, the last fill the ring.
-            tail = (tail + first[room:] + last)[-self.tail_budget:] if self.tail_budget else []
+            tail += first[room:] + last
+            tail = tail[max(len(tail) - self.tail_budget, 0):]
             if mine == self.count:
                 break
         # The old lists live until all is set: what dies with them may look at this, and push.
