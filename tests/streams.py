@@ -5,7 +5,7 @@ from array import array
 import numpy
 from hypothesis import strategies as st
 
-from retention import ItemHead, ItemHeadTail, ItemTail, TextHead, TextHeadTail, TextTail
+from retention import ItemHead, ItemHeadTail, ItemRetainer, ItemTail, TextHead, TextHeadTail, TextRetainer, TextTail
 
 STOP_MODES = ["read_to_end", "stop_when_full"]
 
@@ -85,3 +85,19 @@ def item_strategy(fields: dict):
 def strategy_of(kinds: dict, fields: dict):
     fields = dict(fields)
     return kinds[fields.pop("kind")](**fields)
+
+
+def text_of(strategy, *chunks, **how):
+    """A retainer that the chunks were pushed into."""
+    retainer = TextRetainer(strategy, **how)
+    for chunk in chunks:
+        retainer.push(chunk)
+    return retainer
+
+
+def items_of(strategy, items=()):
+    """A retainer that the items were pushed into."""
+    retainer = ItemRetainer(strategy)
+    for item in items:
+        retainer.push(item)
+    return retainer

@@ -12,7 +12,16 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from streams import byte_streams, chunkings, item_strategies, line_strategies, line_streams, text_strategies
+from streams import (
+    byte_streams,
+    chunkings,
+    item_strategies,
+    items_of,
+    line_strategies,
+    line_streams,
+    text_of,
+    text_strategies,
+)
 
 from retention import (
     ItemHead,
@@ -45,20 +54,6 @@ hows = st.fixed_dictionaries(
 )
 streams = line_streams | byte_streams
 item_streams = st.lists(st.integers(), max_size=40)
-
-
-def text_of(strategy, *chunks, **how):
-    retainer = TextRetainer(strategy, **how)
-    for chunk in chunks:
-        retainer.push(chunk)
-    return retainer
-
-
-def items_of(strategy, items=()):
-    retainer = ItemRetainer(strategy)
-    for item in items:
-        retainer.push(item)
-    return retainer
 
 
 def merged(one, *others):

@@ -9,7 +9,7 @@ import pytest
 import reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from streams import byte_streams, item_strategies, line_strategies, line_streams
+from streams import byte_streams, item_strategies, items_of, line_strategies, line_streams, text_of
 
 from retention import (
     ItemHead,
@@ -34,20 +34,6 @@ WAYS = {
 ways = pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 
 MORE = [b"", "é\n", b"\n\r\n", b"\x82\xac", b"x" * 9, b"one\ntwo\nthree\n" * 20]
-
-
-def text_of(strategy, *chunks, **how):
-    retainer = TextRetainer(strategy, **how)
-    for chunk in chunks:
-        retainer.push(chunk)
-    return retainer
-
-
-def items_of(strategy, items=()):
-    retainer = ItemRetainer(strategy)
-    for item in items:
-        retainer.push(item)
-    return retainer
 
 
 def facts(retainer):
