@@ -8,17 +8,21 @@ cimport cython
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
-from libc.errno cimport EAGAIN, EINTR, EIO, ENOMEM, EPIPE, errno
+from libc.errno cimport EAGAIN, EINTR, EIO, ENOMEM, ENOSYS, EOPNOTSUPP, EPERM, EPIPE, errno
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset, strerror
+from posix.fcntl cimport F_GETFD, fcntl
 from posix.time cimport CLOCK_MONOTONIC, clock_gettime, timespec
 from posix.types cimport pid_t
 from posix.unistd cimport isatty, read, write
 
+from retention._signals cimport SignalPipe, signals_close, signals_open, signals_take
 from retention._spill cimport Spilled, spill_block, spill_end
 from retention.text cimport TextRetainer
 
+# What `signal` wraps in enums, which take 3 ms to import: a short command would notice.
+import _signal as signal
 import sys
 
 
@@ -28,6 +32,7 @@ cdef extern from *:
     #include <poll.h>
     #include <signal.h>
     #include <stdlib.h>
+    #include <sys/uio.h>
     #include <sys/wait.h>
 
     #ifndef PIPE_BUF
@@ -49,10 +54,24 @@ cdef extern from *:
         siginfo_t info;
         return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
     }
+
+    /* A read that does not wait, of a descriptor that may be blocking; EOPNOTSUPP or its like where that cannot be. */
+    static inline Py_ssize_t read_at_once(int fd, void *block, size_t size)
+    {
+    #ifdef RWF_NOWAIT
+        struct iovec part = {block, size};
+        return preadv2(fd, &part, 1, -1, RWF_NOWAIT);
+    #else
+        (void)fd, (void)block, (void)size;
+        errno = ENOSYS;
+        return -1;
+    #endif
+    }
     """
     const int PIPE_BUF
     int child_has_ended(pid_t pid) noexcept nogil
     bint is_child_of_ours(pid_t pid) noexcept nogil
+    Py_ssize_t read_at_once(int fd, void *block, size_t size) noexcept nogil
     int posix_memalign(void **memory, size_t alignment, size_t size) noexcept nogil
 
 cdef extern from "<poll.h>" nogil:
@@ -62,6 +81,10 @@ cdef extern from "<poll.h>" nogil:
         short events
         short revents
     int poll(pollfd *polled, unsigned long count, int milliseconds) noexcept
+
+cdef extern from "Python.h":
+    void *PyInterpreterState_Get()
+    void *PyInterpreterState_Main()
 
 cdef extern from "<errno.h>" nogil:
     const int ECONNRESET, EWOULDBLOCK
@@ -79,9 +102,12 @@ cdef enum:
     LOOK = 20
     IN_VAIN = 250
 
-# How often signals are looked for at least, in nanoseconds: while data flows there is no wait that they could end.
+# How often signals are looked for where no pipe tells of them, in nanoseconds: while data flows there is no wait that
+# they could end, and one that comes just before a wait does not end it.
 cdef long long SIGNALS = 100_000_000
 cdef long long NEVER = -1
+
+cdef tuple NO_DESCRIPTOR = (-1,)
 
 # More than any file has.
 cdef unsigned long long LARGEST = 1 << 62
@@ -106,11 +132,20 @@ cdef enum State:
     BROKEN
 
 
+# How a descriptor is read after poll has said that something is there.
+cdef enum Manner:
+    # It is non-blocking: by read, until nothing is left.
+    NONBLOCKING
+    # It is not, or not known to be: once by read, and then on by reads that do not wait.
+    AT_ONCE
+    # The system has no such reads for it.
+    ONCE
+
+
 cdef struct Reader:
     int fd
     State state
-    # Whether it is non-blocking: then it is read until nothing is left, else once for each time that poll says so.
-    bint nonblocking
+    Manner manner
     # The bytes read from it.
     unsigned long long nbytes
     # Borrowed from the list of the pump.
@@ -149,20 +184,21 @@ cdef class Pump:
 
     # What failed: an errno.
     cdef int error
-    # Whether this is the thread in which Python runs signal handlers.
+    # Whether this is the thread in which Python runs signal handlers, and what tells of signals.
     cdef bint sees_signals
     cdef long long signals_seen
+    cdef SignalPipe signals
 
     def __cinit__(self, list readers, *, int waker=-1):
         """`readers`: of (descriptor, TextRetainer, whether the descriptor is non-blocking)."""
         cdef TextRetainer retainer
         cdef int fd
         cdef bint nonblocking
-        self.output = self.pidfd = self.spilled.fd = -1
+        self.output = self.pidfd = self.spilled.fd = self.signals.reader = self.signals.writer = -1
         self.waker = waker
         self.readers = <Reader *>PyMem_Calloc(max(len(readers), 1), sizeof(Reader))
-        # Beside the readers, for the output, the child and the waker.
-        self.polled = <pollfd *>PyMem_Calloc(len(readers) + 3, sizeof(pollfd))
+        # Beside the readers, for the output, the child, the waker and signals.
+        self.polled = <pollfd *>PyMem_Calloc(len(readers) + 4, sizeof(pollfd))
         if self.readers == NULL or self.polled == NULL:
             raise MemoryError
         if posix_memalign(<void **>&self.block, PAGE, BLOCK) != 0:
@@ -172,7 +208,7 @@ cdef class Pump:
         for fd, retainer, nonblocking in readers:
             self.retainers.append(retainer)
             self.readers[self.count].fd = fd
-            self.readers[self.count].nonblocking = nonblocking
+            self.readers[self.count].manner = NONBLOCKING if nonblocking else AT_ONCE
             self.readers[self.count].retainer = <PyObject *>retainer
             self.count += 1
 
@@ -233,25 +269,55 @@ cdef class Pump:
         """
         cdef long long deadline = NEVER
         cdef TextRetainer retainer
+        cdef Py_ssize_t number
         cdef Event event
         if seconds is not None:
             # Beyond the clock's reach is never.
             deadline = monotonic() + <long long>(min(max(seconds, 0.0), 1e9) * 1e9)
-        threading = sys.modules.get("threading")
-        self.sees_signals = threading is None or threading.get_ident() == threading.main_thread().ident
+        self.sees_signals = is_thread_of_signals()
+        # Before there is a pipe, which may be given the number of a descriptor that was closed.
+        for number in range(self.count):
+            if self.readers[number].state == OPEN and fcntl(self.readers[number].fd, F_GETFD) < 0:
+                raise error_of(errno)
         for retainer in self.retainers:
             retainer.drains += 1
         try:
+            # Who does not wait leaves them to the interpreter.
+            if self.sees_signals and (seconds is None or seconds > 0):
+                self.hear_signals()
             with nogil:
                 event = self.loop(deadline)
         finally:
             for retainer in self.retainers:
                 retainer.drains -= 1
+            self.stop_hearing_signals()
         if event == FAILED:
-            if self.error == ENOMEM:
-                raise MemoryError
-            raise OSError(self.error, strerror(self.error).decode(errors="replace"))
+            raise MemoryError if self.error == ENOMEM else error_of(self.error)
         return NAMES[event]
+
+    cdef int hear_signals(self) except -1:
+        if signals_open(&self.signals):
+            self.signals.before = signal.set_wakeup_fd(self.signals.writer, warn_on_full_buffer=False)
+        return 0
+
+    cdef int stop_hearing_signals(self) except -1:
+        # Arguments that are made already: whatever memory there is, signals must not go to a descriptor that is closed.
+        cdef int found = -1
+        if self.signals.reader < 0:
+            return 0
+        try:
+            found = signal.set_wakeup_fd(*NO_DESCRIPTOR)
+            if found == self.signals.writer:
+                found = self.signals.before
+            # Or what a signal handler has put there meanwhile.
+            if found >= 0:
+                signal.set_wakeup_fd(found)
+        except (OSError, ValueError):
+            # What was to be put back has been closed meanwhile.
+            pass
+        finally:
+            signals_close(&self.signals)
+        return 0
 
     cdef Py_ssize_t open_readers(self) noexcept nogil:
         cdef Py_ssize_t number
@@ -279,7 +345,7 @@ cdef class Pump:
             now = monotonic()
             if deadline != NEVER and now >= deadline:
                 return TIMEOUT
-            if self.sees_signals and now - self.signals_seen >= SIGNALS:
+            if self.must_look_for_signals() and now - self.signals_seen >= SIGNALS:
                 self.signals_seen = now
                 look_for_signals()
 
@@ -291,8 +357,7 @@ cdef class Pump:
             milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1_000_000_000)
         if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:
             milliseconds = LOOK
-        # A signal that comes just before the wait does not end it.
-        if self.sees_signals and not 0 <= milliseconds < SIGNALS // 1_000_000:
+        if self.must_look_for_signals() and not 0 <= milliseconds < SIGNALS // 1_000_000:
             milliseconds = SIGNALS // 1_000_000
         return <int>milliseconds
 
@@ -312,14 +377,23 @@ cdef class Pump:
         entry += 1
         entry.fd = self.waker
         entry.events = POLLIN
-        if poll(self.polled, <unsigned long>(self.count + 3), milliseconds) < 0:
-            memset(self.polled, 0, (self.count + 3) * sizeof(pollfd))
+        entry += 1
+        entry.fd = self.signals.reader
+        entry.events = POLLIN
+        if poll(self.polled, <unsigned long>(self.count + 4), milliseconds) < 0:
+            memset(self.polled, 0, (self.count + 4) * sizeof(pollfd))
             if errno == EINTR:
-                if self.sees_signals:
+                if self.must_look_for_signals():
                     look_for_signals()
             elif errno != EAGAIN:
                 return self.fail(errno)
+        elif entry.revents:
+            signals_take(&self.signals)
+            look_for_signals()
         return NOTHING
+
+    cdef bint must_look_for_signals(self) noexcept nogil:
+        return self.sees_signals and self.signals.reader < 0
 
     cdef Event serve(self, long long deadline) noexcept nogil:
         # Take a turn with each descriptor that is ready. What happened first is said; the rest shows in the next round.
@@ -355,15 +429,22 @@ cdef class Pump:
     cdef Event read_turn(self, Reader *reader, long long deadline) noexcept nogil:
         cdef Py_ssize_t size
         cdef int status
-        for _ in range(TURN if reader.nonblocking else 1):
+        cdef int number
+        for number in range(TURN if reader.manner != ONCE else 1):
             # Before reading: what has been read must not be lost for want of memory.
             if (<TextRetainer>reader.retainer).make_room(BLOCK) < 0:
                 return self.fail(ENOMEM)
-            size = read(reader.fd, self.block, BLOCK)
+            if number == 0 or reader.manner == NONBLOCKING:
+                size = read(reader.fd, self.block, BLOCK)
+            else:
+                size = read_at_once(reader.fd, self.block, BLOCK)
             if size <= 0:
-                status = errno
+                status = errno if size < 0 else 0
                 (<TextRetainer>reader.retainer).give_room_back(BLOCK)
-                return self.read_nothing(reader, 0 if size == 0 else status)
+                if number > 0 and reader.manner == AT_ONCE and status in (EOPNOTSUPP, ENOSYS, EPERM):
+                    reader.manner = ONCE
+                    return NOTHING
+                return self.read_nothing(reader, status)
             reader.nbytes += size
             if self.spilled.fd >= 0 and reader == &self.readers[self.spilling]:
                 spill_block(&self.spilled, self.block, size)
@@ -413,6 +494,17 @@ cdef class Pump:
 def is_child(pid_t pid, /):
     """Whether a child is there, be it as a zombie: not reaped, so that its pid is its own."""
     return is_child_of_ours(pid)
+
+
+cdef error_of(int number):
+    return OSError(number, strerror(number).decode(errors="replace"))
+
+
+cdef bint is_thread_of_signals() except -1:
+    if PyInterpreterState_Get() != PyInterpreterState_Main():
+        return False
+    threading = sys.modules.get("threading")
+    return threading is None or threading.get_ident() == threading.main_thread().ident
 
 
 cdef long long monotonic() noexcept nogil:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 engine: Any
 try:
     from retention import _engine as engine
-except ImportError:
+except ModuleNotFoundError:
     # Not a POSIX system. Sources are read all the same, by their own methods and without a timeout.
     engine = None
 

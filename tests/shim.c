@@ -12,6 +12,7 @@ allocators are called by Python on its behalf, and count from everywhere while t
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,10 +90,13 @@ static int fails(const char *name, size_t size)
     return 1;
 }
 
+/* Reads of the engine that are smaller are not of data. */
+#define BLOCK (64 << 10)
+
 ssize_t read(int fd, void *data, size_t size)
 {
     ssize_t moved;
-    int engine = is_engine(CALLER);
+    int engine = size >= BLOCK && is_engine(CALLER);
     if (engine && fails("read", size)) {
         if (error != SHORT) {
             errno = error;
@@ -107,6 +111,39 @@ ssize_t read(int fd, void *data, size_t size)
             after_read();
     }
     return moved;
+}
+
+/* A read that does not wait: counts as a read, and may be made to fail apart from those. By this name Python's own
+   settings of the C library have it called. */
+ssize_t preadv64v2(int fd, const struct iovec *parts, int count, off64_t offset, int flags)
+{
+    ssize_t moved;
+    struct iovec part = parts[0];
+    int engine = is_engine(CALLER);
+    if (engine && (fails("read", part.iov_len) || fails("preadv2", part.iov_len))) {
+        if (error != SHORT) {
+            errno = error;
+            return -1;
+        }
+        part.iov_len = part.iov_len < LITTLE ? part.iov_len : LITTLE;
+    }
+    moved = REAL(preadv64v2)(fd, &part, count, offset, flags);
+    if (engine && moved > 0) {
+        atomic_fetch_add(&bytes_read, moved);
+        if (after_read != NULL)
+            after_read();
+    }
+    return moved;
+}
+
+/* The pipe that tells the engine of signals. */
+int pipe2(int ends[2], int flags)
+{
+    if (is_engine(CALLER) && fails("pipe2", 0)) {
+        errno = error;
+        return -1;
+    }
+    return REAL(pipe2)(ends, flags);
 }
 
 ssize_t write(int fd, const void *data, size_t size)

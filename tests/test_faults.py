@@ -95,6 +95,12 @@ def test_a_failed_read_is_raised(faults, scenario):
     faults("sweep", scenario, "read", "raises", "EIO", "EBADF", "EINVAL", "ENOMEM")
 
 
+@pytest.mark.parametrize("how", ["sweep", "onward"])
+@pytest.mark.parametrize("scenario", ["Drain", "Communicate"])
+def test_a_system_that_has_no_reads_that_do_not_wait(faults, scenario, how):
+    faults(how, scenario, "preadv2", "survives", "ENOSYS", "EOPNOTSUPP", "EPERM")
+
+
 @pytest.mark.parametrize("scenario", ["Drain", *RUNS])
 def test_a_failed_poll_is_raised(faults, scenario):
     faults("sweep", scenario, "poll", "raises", "EINVAL", "ENOMEM", "EBADF")
