@@ -1,5 +1,6 @@
 """Signals while the engine reads: heard by a pipe of its own, in place of the program's wakeup descriptor."""
 
+import contextlib
 import os
 import resource
 import signal
@@ -17,7 +18,7 @@ from retention import TextHead, TextRetainer
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-class Interrupted(Exception):
+class HandlerError(Exception):
     pass
 
 
@@ -57,7 +58,7 @@ def wakeup():
 
 
 def raising(number, frame):
-    raise Interrupted
+    raise HandlerError
 
 
 def signalled_soon():
@@ -71,7 +72,7 @@ def test_a_handler_that_raises_ends_a_wait(retainer, silent, handle):
     handle(raising)
     timer = signalled_soon()
     began = time.monotonic()
-    with pytest.raises(Interrupted):
+    with pytest.raises(HandlerError):
         retainer.drain(silent)
     assert time.monotonic() - began < SLACK
     timer.join()
@@ -90,19 +91,19 @@ def test_the_programs_wakeup_descriptor_gets_what_came_meanwhile(retainer, silen
 def test_the_programs_wakeup_descriptor_gets_it_also_when_the_handler_raises(retainer, silent, handle, wakeup):
     handle(raising)
     timer = signalled_soon()
-    with pytest.raises(Interrupted):
+    with pytest.raises(HandlerError):
         retainer.drain(silent)
     timer.join()
     assert os.read(wakeup[0], 10) == bytes([signal.SIGUSR1])
 
 
 def test_a_wakeup_descriptor_that_nobody_reads_does_not_hold_anything_up(retainer, silent, handle, wakeup):
-    with pytest.raises(BlockingIOError):
+    with contextlib.suppress(BlockingIOError):
         while True:
             os.write(wakeup[1], bytes(4096))
     handle(raising)
     timer = signalled_soon()
-    with pytest.raises(Interrupted):
+    with pytest.raises(HandlerError):
         retainer.drain(silent)
     timer.join()
 
@@ -164,11 +165,11 @@ WITHOUT_DESCRIPTORS = """
 import os, resource, signal, sys, threading
 from retention import TextHead, TextRetainer
 
-class Interrupted(Exception):
+class HandlerError(Exception):
     pass
 
 def handler(number, frame):
-    raise Interrupted
+    raise HandlerError
 
 retainer = TextRetainer(TextHead(5))
 retainer.drain(os.open("/dev/null", os.O_RDONLY))
@@ -181,7 +182,7 @@ resource.setrlimit(resource.RLIMIT_NOFILE, (unused, hard))
 signal.setitimer(signal.ITIMER_REAL, 0.2)
 try:
     retainer.drain(reader)
-except Interrupted:
+except HandlerError:
     print("interrupted")
 """
 
