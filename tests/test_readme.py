@@ -8,13 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from readme import blocks, recipes
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-
-
-def blocks(kind):
-    return [body for word, body in BLOCKS if word == kind]
+# What the recipes define, `test_recipes.py` calls.
+DEFINITIONS = [code for code, _ in recipes().values()]
+SCRIPTS = [block for block in blocks("python") if ">>>" not in block and block not in DEFINITIONS]
 
 
 def test_there_is_something_to_run():
@@ -29,7 +27,7 @@ def test_interactive_examples(block):
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0
 
 
-@pytest.mark.parametrize("block", [block for block in blocks("python") if ">>>" not in block])
+@pytest.mark.parametrize("block", SCRIPTS)
 def test_scripts_print_what_their_comments_say(block, tmp_path):
     # Each as a program of its own, as some start processes that import it, beside the files that some read.
     if "import dask" in block:
