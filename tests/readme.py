@@ -6,8 +6,8 @@ from pathlib import Path
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(kind, text=README):
-    return re.findall(rf"^```{kind}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+def blocks(kind):
+    return re.findall(rf"^```{kind}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
 
 
 def section(title):
