@@ -80,6 +80,8 @@ def test_capture_output():
 def test_capture_output_and_slice():
     old, new = sides(f"{CAPTURE}[-n:]")
     assert new(argv=["seq", "30000"], n=100) == old(argv=["seq", "30000"], n=100).decode()
+    assert old(argv=["seq", "9"], n=0) != b""
+    assert new(argv=["seq", "9"], n=0) == ""
     euros = ["printf", "€€€"]
     assert old(argv=euros, n=4).decode(errors="replace") == "\ufffd€"
     assert new(argv=euros, n=4) == "€"
@@ -96,7 +98,7 @@ def test_check_output():
         assert raised.value.returncode == 3
         with pytest.raises(FileNotFoundError):
             side(argv=["/no/such/program"])
-    assert raised.value.result.stdout.truncated
+    assert raised.value.result.stdout.omitted_bytes.kind == "exact"
 
 
 def test_check_output_leaves_standard_error_alone(capfd):
