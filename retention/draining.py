@@ -106,18 +106,28 @@ def take_buffered(source: Any) -> bytes:
     return source.read(len(buffered))
 
 
+def own_method(source: Any, name: str) -> Any:
+    """A method; None where there is none, or only the one of io's base class, which may call what is not there."""
+    inherited = getattr(type(source), name, None) is getattr(io.BufferedIOBase, name)
+    return None if inherited else getattr(source, name, None)
+
+
 def drain_object(retainer: TextRetainer, source: Any) -> DrainResult:
-    nbytes = 0
-    block = bytearray(BLOCK)
-    readinto = getattr(source, "readinto", None)
-    read = getattr(source, "read", None)
-    if readinto is None and read is None:
+    # What returns with what there is comes first: where a block is waited for, an early stop waits for bytes that
+    # nobody wants.
+    into = own_method(source, "readinto1")
+    read = own_method(source, "read1") if into is None else None
+    if into is None and read is None:
+        into, read = getattr(source, "readinto", None), getattr(source, "read", None)
+    if into is None and read is None:
         taken = "a descriptor, a socket, a binary file or an object with readinto or read"
         raise TypeError(f"source must be {taken}, got {shown(source)}")
+    nbytes = 0
+    block = bytearray(BLOCK)
     while True:
         chunk: Any
-        if readinto is not None:
-            size = readinto(block)
+        if into is not None:
+            size = into(block)
             chunk = None if size is None else memoryview(block)[:size]
         else:
             chunk = read(BLOCK)  # type: ignore[misc]

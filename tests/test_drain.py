@@ -320,6 +320,47 @@ def test_an_object_is_read_no_further_than_the_probe(source):
     assert retainer.finish().text == "abcdefghij"
 
 
+class Waiting(io.BufferedIOBase):
+    """As a response of http.client: asked for a whole block it would wait for one."""
+
+    def __init__(self):
+        self.chunks = [b"abc", b"def", b""]
+
+    def readinto(self, block):
+        raise AssertionError("it waits")
+
+    read = readinto
+
+
+class WaitingUnlessRead1(Waiting):
+    def read1(self, size=-1):
+        return self.chunks.pop(0)
+
+
+class WaitingUnlessReadinto1(Waiting):
+    def readinto1(self, block):
+        chunk = self.chunks.pop(0)
+        block[: len(chunk)] = chunk
+        return len(chunk)
+
+
+@pytest.mark.parametrize("source", [WaitingUnlessRead1, WaitingUnlessReadinto1])
+def test_an_object_is_not_made_to_wait_for_a_whole_block(source, retainer):
+    assert retainer.drain(source()) == DrainResult("eof", 6)
+    assert retainer.finish().text == "abcdef"
+
+
+@pytest.mark.parametrize("method", ["read", "readinto"])
+def test_what_a_base_class_would_call_is_not_asked_for(method, retainer):
+    # io.BufferedIOBase has readinto1 and read1, which a class that has only the other two does not serve.
+    class Plain(io.BufferedIOBase):
+        file = io.BytesIO(b"abcdef")
+
+    setattr(Plain, method, lambda self, asked: getattr(self.file, method)(asked))
+    assert retainer.drain(Plain()) == DrainResult("eof", 6)
+    assert retainer.finish().text == "abcdef"
+
+
 def test_what_a_method_raises_is_raised_and_what_came_before_stays(retainer):
     class Failing(OnlyRead):
         def read(self, size):
