@@ -1,0 +1,1 @@
+"""Benchmarks of retention: each module answers one question."""
