@@ -43,35 +43,53 @@ def benchmarks():
 
 
 def run_all(names, options, out):
-    """Run the benchmarks; returns the ratios, what the scripts measured and printed, and which failed."""
+    """Run the benchmarks; returns the ratios, what the scripts measured, what they printed, and which failed."""
     pairs, measured, printed, failed = {}, {}, {}, []
-    processes = 1 if options.quick else options.processes
-    tasks = [(name, number) for name in names for number in range(1 if name in SCRIPTS else processes)]
-    for place, (name, number) in enumerate(tasks, 1):
-        what = f"[{place}/{len(tasks)}] {name}" + (f", process {number + 1} of {processes}" if processes > 1 else "")
+    for place, name in enumerate(names, 1):
         if name in NEEDS and importlib.util.find_spec(NEEDS[name]) is None:
-            say(f"{what}: left out, {NEEDS[name]} is not installed")
+            say(f"[{place}/{len(names)}] {name}: left out, {NEEDS[name]} is not installed")
             continue
-        say(f"{what}: running")
-        file = out / f"{name}.json"
-        file.unlink(missing_ok=True)
-        start = time.monotonic()
-        text, status = run(command(name, file, options.quick), out / f"{name}.txt")
-        took = f"{time.monotonic() - start:.1f} s"
-        if status != 0:
-            failed.append(name)
-            say(f"{what}: failed with status {status} after {took}\n" + "\n".join(text.splitlines()[-30:]))
-        else:
-            say(f"{what}: {took}")
+        times = 1 if name in SCRIPTS or options.quick else options.processes
+        runs = []
+        for number in range(times):
+            what = f"[{place}/{len(names)}] {name}" + (f", process {number + 1} of {times}" if times > 1 else "")
+            text, found, status = run(what, name, options.quick, out)
+            if status != 0 and name not in failed:
+                failed.append(name)
+            if found is not None:
+                runs.append(found)
         if name in SCRIPTS:
             printed[name] = text
-        if file.exists():
-            found = json.loads(file.read_text())
-            if name in SCRIPTS:
-                measured[name] = found
-            else:
-                pairs.setdefault(name, []).append(found["benchmarks"])
-    return {name: medians(runs) for name, runs in pairs.items()}, measured, printed, failed
+            measured[name] = runs[0] if runs else None
+        else:
+            pairs[name] = medians(runs)
+    return pairs, measured, printed, failed
+
+
+def run(what, name, quick, out):
+    """One process: what it printed, which goes to a file too, what it measured, and its status."""
+    say(f"{what}: running")
+    start = time.monotonic()
+    file, log = out / f"{name}.json", out / f"{name}.txt"
+    file.unlink(missing_ok=True)
+    with open(log, "w") as output:
+        # What pytest says of its files is none of our progress.
+        errors = None if name in SCRIPTS else output
+        words = command(name, file, quick)
+        try:
+            status = subprocess.run(
+                words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=output, stderr=errors, timeout=LONGEST
+            ).returncode
+        except subprocess.TimeoutExpired:
+            status = "timeout"
+    text = log.read_text()
+    took = f"{time.monotonic() - start:.1f} s"
+    if status == 0:
+        say(f"{what}: {took}")
+    else:
+        say(f"{what}: failed, status {status}, after {took}; its last lines:")
+        say("\n".join(text.splitlines()[-30:]))
+    return text, json.loads(file.read_text()) if file.exists() else None, status
 
 
 def command(name, file, quick):
@@ -83,23 +101,10 @@ def command(name, file, quick):
     return [*words, f"--benchmark-json={file}", *(["--quick"] if quick else [])]
 
 
-def run(words, log):
-    """The output of a benchmark, which goes to a file too, and its status; progress goes where ours does."""
-    with open(log, "w+") as file:
-        try:
-            status = subprocess.run(
-                words, cwd=CHECKOUT, stdin=subprocess.DEVNULL, stdout=file, timeout=LONGEST, check=False
-            ).returncode
-        except subprocess.TimeoutExpired:
-            status = f"timeout, {LONGEST} s"
-        file.seek(0)
-        return file.read(), status
-
-
 def medians(runs):
     """One row for each pair: the medians of its processes, and of its repetitions within one."""
     rows = defaultdict(list)
-    for info in (benchmark["extra_info"] for benchmarks in runs for benchmark in benchmarks):
+    for info in (benchmark["extra_info"] for run in runs for benchmark in run["benchmarks"]):
         if "title" in info:
             rows[info["title"], info["against"], info.get("goal"), info.get("lacks", "")].append(info)
     found = []

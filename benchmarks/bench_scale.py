@@ -1,6 +1,7 @@
 """Whether time and memory stay flat, however long the stream, whatever the budget, and what each size of chunk costs.
 
     python benchmarks/bench_scale.py [--quick] [--rounds N] [--streams SIZE] [--pipes SIZE] [--budgets SIZE]
+        [--chunks SIZE]
 
 Streams of 1 MiB to 64 GiB are one chunk of 64 KiB that is pushed again and again, or what a command writes into a pipe
 (of 1 GiB at most; --pipes 16GiB asks for more). Budgets are 1 KiB to 1 GiB, half of it for each end; chunks 1 byte to
@@ -91,8 +92,8 @@ def budgets(largest, quick):
         yield point("budget", "retained", budget, total, head=budget // 2, tail=budget // 2, chunk=4 * KIB)
 
 
-def chunks(quick):
-    for chunk in powers(1, 16 * MIB, 16 if quick else 4):
+def chunks(largest, quick):
+    for chunk in powers(1, largest, 16 if quick else 4):
         # So many that both ends are full most of the time.
         total = max(chunk * 20, 64 * END if chunk < 16 else 256 * END)
         for who in ("retained", "chunks", "slices", "last"):
@@ -224,6 +225,7 @@ def main():
     parser.add_argument(
         "--budgets", type=size, metavar="SIZE", help="the largest budget (1GiB); memory takes twice that"
     )
+    parser.add_argument("--chunks", type=size, metavar="SIZE", help="the largest chunk (16MiB)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured to a file too")
     options = parser.parse_args()
     quick = options.quick
@@ -238,7 +240,7 @@ def main():
             *streams(given("streams", 64 * GIB, 64 * GIB), quick),
             *pipes(given("pipes", 256 * MIB, GIB), quick, Path(folder)),
             *budgets(given("budgets", 32 * MIB, GIB), quick),
-            *chunks(quick),
+            *chunks(given("chunks", 16 * MIB, 16 * MIB), quick),
         ]
         measured = measure(points, given("rounds", 1, 3))
     for series in HEADINGS:

@@ -95,7 +95,7 @@ def compare(streams, title, producer, beside, nbytes, names, rounds):
         for ours in right
         if CONSUMERS[ours].ours
         for theirs in right
-        if not CONSUMERS[theirs].ours
+        if not CONSUMERS[theirs].ours and theirs != LIMIT
     ]
     return {
         "title": title,
@@ -170,7 +170,7 @@ def show_ratios(measured):
 def matrix(streams, options, there):
     """Each producer with each company, and after that those that stop early."""
     quick = options.quick
-    nbytes = options.size or (100_000_000 if quick else 1_000_000_000)
+    nbytes = options.size or (50_000_000 if quick else 1_000_000_000)
     rounds = options.rounds or (1 if quick else 5)
     names = options.consumers or [name for name in CONSUMERS if name != LIMIT or "blocks" in there]
     chosen = options.producers or ([name for name in there if name in QUICK] if quick else there)
@@ -179,7 +179,7 @@ def matrix(streams, options, there):
     for producer in chosen if reading else ():
         for beside in options.beside or BESIDE:
             title = f"{producers.TITLES[producer]}, {BESIDE[beside]}"
-            share = int(nbytes * producers.SHARES[producer] / (8 if beside == "eight" else 1))
+            share = int(nbytes * producers.SHARES[producer] / (4 if beside == "eight" else 1))
             yield compare(streams, title, producer, beside, share, reading, rounds)
     if stopping:
         title = f"The first {FIRST} bytes of what does not end, {producers.TITLES[chosen[0]]}"
@@ -200,7 +200,7 @@ def main():
     parser.add_argument("--beside", type=listed(BESIDE), help=f"of {', '.join(BESIDE)}")
     parser.add_argument("--size", type=size, help="of what is read, such as 500MB (1GB); some tables take more or less")
     parser.add_argument("--rounds", type=int, help="turns that each consumer takes (7; of a comparison 5)")
-    parser.add_argument("--quick", action="store_true", help="two producers, one round, a tenth of the size")
+    parser.add_argument("--quick", action="store_true", help="two producers, one round, a twentieth of the size")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was measured to a file too")
     options = parser.parse_args()
     compared = options.producers or options.consumers or options.beside or options.quick

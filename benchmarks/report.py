@@ -1,5 +1,9 @@
 """The tables of all benchmarks, in Markdown."""
 
+from collections import defaultdict
+
+from benchmarks.measuring import binary, number
+
 
 def markdown(results, printed):
     """The tables, in Markdown."""
@@ -10,7 +14,8 @@ def markdown(results, printed):
                 origin(results),
                 *(f"## {name}\n\n{ratios(rows)}" for name, rows in results["pairs"].items() if rows),
                 *(f"## {name}\n\n{text.strip()}" for name, text in printed.items()),
-                f"## Where ours is slower than a peer\n\n{slower(results)}",
+                f"## Goals that are not met\n\n{unmet(results)}",
+                f"## Where ours is slower than a peer, and how much of its speed it has\n\n{slower(results)}",
             ]
         )
         + "\n"
@@ -40,8 +45,8 @@ def ratios(rows):
             "|---|---|---:|---:|---:|---|---|",
         ]
         lines += [
-            f"| {row['title']} | {row['against']} | {row['ours_ns']:,.1f} ns | {row['theirs_ns']:,.1f} ns "
-            f"| {row['times_faster']:.2f} ({' to '.join(f'{end:.2f}' for end in row['spread'])}) | {row['goal']} "
+            f"| {row['title']} | {row['against']} | {number(row['ours_ns'])} ns | {number(row['theirs_ns'])} ns "
+            f"| {row['times_faster']:.2f} ({row['spread'][0]:.2f} to {row['spread'][1]:.2f}) | {row['goal']} "
             f"| {'met' if row['met'] else 'not met'} |"
             for row in with_goal
         ]
@@ -54,7 +59,7 @@ def ratios(rows):
         lines = [f"| ours, times as fast as | takes | {' | '.join(peers)} |", f"|---|---:|{'---:|' * len(peers)}"]
         for title, nanoseconds in ours.items():
             cells = " | ".join(faster.get((title, peer), "") for peer in peers)
-            lines.append(f"| {title} | {nanoseconds:,.1f} ns | {cells} |")
+            lines.append(f"| {title} | {number(nanoseconds)} ns | {cells} |")
         parts.append("\n".join(lines))
         lacks = {row["against"]: row["lacks"] for row in rest if row["lacks"]}
         if lacks:
@@ -62,28 +67,47 @@ def ratios(rows):
     return "\n\n".join(parts)
 
 
-def slower(results):
+def unmet(results):
     lines = [
-        f"- {row['times_faster']:.2f} of the speed of {row['against']}: {row['title']} ({name})"
+        f"- {row['title']}, against {row['against']}: {row['times_faster']:.2f} times as fast, {row['goal']} ({name})"
         for name, rows in results["pairs"].items()
         for row in rows
-        if row["times_faster"] < 1
+        if row["met"] is False
     ]
+    lines += [
+        f"- {goal['title']}: {goal['time']:.2f} of the time per byte, {goal['memory'] / 2**20:+.1f} MiB (bench_scale)"
+        for goal in (results["scale"] or {"goals": []})["goals"]
+        if not (goal["time_met"] and goal["memory_met"])
+    ]
+    return "\n".join(lines) or "None."
+
+
+def slower(results):
+    """Of each of ours the peers that are faster, and how much of their speed it has."""
+    behind = defaultdict(list)
+    for name, rows in results["pairs"].items():
+        for row in rows:
+            # What has a goal is compared with a bound, often less than the same work.
+            if row["goal"] is None:
+                behind[row["title"], name].append((row["times_faster"], row["against"]))
     for table in results["stdout"] or ():
         titles = {row["consumer"]: row["title"] for row in table["rows"]}
-        lines += [
-            f"- {pair['times_faster']:.2f} of the speed of {titles[pair['theirs']]}: "
-            f"{titles[pair['ours']]}, {table['title']} (bench_stdout)"
-            for pair in table["ratios"]
-            if pair["times_faster"] < 1
-        ]
-    if results["scale"]:
-        points = [point for point in results["scale"]["points"] if point["series"] == "chunk"]
-        ours = {point["value"]: point["ns_per_push"] for point in points if point["ours"]}
-        lines += [
-            f"- {point['ns_per_push'] / ours[point['value']]:.2f} of the speed of {point['title']}: a push of "
-            f"{point['value']} bytes (bench_scale)"
-            for point in points
-            if point["ns_per_push"] < ours[point["value"]]
-        ]
+        for pair in table["ratios"]:
+            where = f"{table['title']} (bench_stdout)"
+            behind[titles[pair["ours"]], where].append((pair["times_faster"], titles[pair["theirs"]]))
+    for point in (results["scale"] or {"points": []})["points"]:
+        if point["series"] == "chunk" and not point["ours"]:
+            ours = next(
+                other
+                for other in results["scale"]["points"]
+                if other["ours"] and (other["series"], other["value"]) == ("chunk", point["value"])
+            )
+            found = point["ns_per_push"] / ours["ns_per_push"], point["title"]
+            behind[ours["title"], f"a chunk of {binary(point['value'])} (bench_scale)"].append(found)
+    lines = []
+    for (ours, where), ratios in behind.items():
+        # What is printed as 1.00 is not slower.
+        words = [f"{ratio:.2f} of {peer}" for ratio, peer in sorted(ratios) if ratio < 0.995]
+        if words:
+            lines.append(f"- {ours}, {where}: {'; '.join(words)}")
     return "\n".join(lines) or "Nowhere."
