@@ -182,7 +182,7 @@ def matrix(streams, options, there):
             share = int(nbytes * producers.SHARES[producer] / (4 if beside == "eight" else 1))
             yield compare(streams, title, producer, beside, share, reading, rounds)
     if stopping:
-        title = f"The first {FIRST} bytes of what does not end, {producers.TITLES[chosen[0]]}"
+        title = f"{producers.TITLES[chosen[0]]} without an end, of which the first {FIRST} bytes are wanted"
         yield compare(streams, title, chosen[0], "alone", producers.ENDLESS, stopping, max(rounds, 3))
 
 

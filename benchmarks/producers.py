@@ -87,6 +87,8 @@ def build(folder):
         "seq": shutil.which("seq") is not None,
         "git": shutil.which("git") is not None and (CHECKOUT / ".git").exists(),
     }
+    if not any(there.values()):
+        raise SystemExit("nothing here writes what is to be read: a C compiler or `seq` is needed")
     return [name for name in TITLES if there[name]]
 
 

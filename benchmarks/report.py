@@ -89,25 +89,26 @@ def slower(results):
         for row in rows:
             # What has a goal is compared with a bound, often less than the same work.
             if row["goal"] is None:
-                behind[row["title"], name].append((row["times_faster"], row["against"]))
+                behind[row["title"], f"({name})"].append((row["times_faster"], row["against"]))
     for table in results["stdout"] or ():
         titles = {row["consumer"]: row["title"] for row in table["rows"]}
         for pair in table["ratios"]:
-            where = f"{table['title']} (bench_stdout)"
+            where = f"with {table['title']} (bench_stdout)"
             behind[titles[pair["ours"]], where].append((pair["times_faster"], titles[pair["theirs"]]))
     for point in (results["scale"] or {"points": []})["points"]:
-        if point["series"] == "chunk" and not point["ours"]:
+        # The floor keeps nothing.
+        if point["series"] == "chunk" and not point["ours"] and point["who"] != "last":
             ours = next(
                 other
                 for other in results["scale"]["points"]
                 if other["ours"] and (other["series"], other["value"]) == ("chunk", point["value"])
             )
             found = point["ns_per_push"] / ours["ns_per_push"], point["title"]
-            behind[ours["title"], f"a chunk of {binary(point['value'])} (bench_scale)"].append(found)
+            behind[ours["title"], f"of a chunk of {binary(point['value'])} (bench_scale)"].append(found)
     lines = []
     for (ours, where), ratios in behind.items():
         # What is printed as 1.00 is not slower.
         words = [f"{ratio:.2f} of {peer}" for ratio, peer in sorted(ratios) if ratio < 0.995]
         if words:
-            lines.append(f"- {ours}, {where}: {'; '.join(words)}")
+            lines.append(f"- {ours} {where}: {'; '.join(words)}")
     return "\n".join(lines) or "Nowhere."
