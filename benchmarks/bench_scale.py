@@ -62,7 +62,7 @@ def streams(longest, quick):
     for total in powers(MIB, longest, factor):
         yield point("stream", "retained", total, total)
         yield point("stream", "counted", total, total)
-        # It holds all of it, and twice while it grows.
+        # It holds all of it.
         if total <= (256 * MIB if quick else GIB):
             yield point("stream", "everything", total, total)
 

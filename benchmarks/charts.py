@@ -63,8 +63,8 @@ def throughput(table):
     for place, row in zip(places, rows, strict=True):
         # In a column of their own, where no line crosses them.
         axes.annotate(
-            f"{row['gb_per_s']:.2f}", (1, place), (36, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-            ha="right", va="center_baseline", color=color(row),
+            f"{row['gb_per_s']:.2f}", (1, place), (36, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", va="center_baseline", color=color(row),
         )  # fmt: skip
     axes.set_yticks(places, [plain(row["title"]) for row in rows])
     for label, row in zip(axes.get_yticklabels(), rows, strict=True):
