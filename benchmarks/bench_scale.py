@@ -9,10 +9,11 @@ Streams of 1 MiB to 64 GiB are one chunk of 64 KiB that is pushed again and agai
 
 A budget that the processor's cache does not hold costs the speed of main memory, and the first touch of its pages.
 
-Each point is measured in a process of its own, in turn with all the others, round by round; time is the median of the
-rounds. Memory is the most that the process had resident, and how much of that came after the imports: at the largest
-of the rounds. Each answer, head, tail and count, is checked on a small scale before, and as it is afterwards. The goals
-are printed and never asserted.
+Each point is measured in a process of its own, in turn with all the others, round by round. Time is the median of the
+rounds: the processor's for pushes, the clock's for pipes, which run at two speeds on some machines. Memory is the most
+that the process had resident, and how much of that came after the imports, at the largest of the rounds. Each answer,
+head, tail and count, is checked on a small scale before, and as it is afterwards. The goals are printed and never
+asserted.
 """
 
 import argparse
@@ -181,21 +182,22 @@ def goals(points):
             if len(ours) < 2:
                 continue
             *_, longest = ours
-            # Where starting and growing no longer show.
-            base = max((here for here in ours if here["value"] <= longest["value"] // 16), key=length, default=ours[0])
-            time = longest["ns_per_kib"] / base["ns_per_kib"]
             memory = longest["grown"] - ours[0]["grown"]
-            found.append(
-                {
-                    "title": f"{TITLES[who]}, {'through a pipe, ' * (series == 'pipe')}{binary(longest['value'])}",
-                    "time": time,
-                    "time_against": base["value"],
-                    "time_met": time <= FLAT_TIME,
-                    "memory": memory,
-                    "memory_against": ours[0]["value"],
-                    "memory_met": memory <= FLAT_MEMORY,
-                }
-            )
+            goal = {
+                "title": f"{TITLES[who]}, {'through a pipe, ' * (series == 'pipe')}{binary(longest['value'])}",
+                "memory": memory,
+                "memory_against": ours[0]["value"],
+                "memory_met": memory <= FLAT_MEMORY,
+            }
+            # The time through a pipe is that of the pipe.
+            if series == "stream":
+                # Where starting and growing no longer show.
+                base = max(
+                    (here for here in ours if here["value"] <= longest["value"] // 16), key=length, default=ours[0]
+                )
+                time = longest["ns_per_kib"] / base["ns_per_kib"]
+                goal |= {"time": time, "time_against": base["value"], "time_met": time <= FLAT_TIME}
+            found.append(goal)
     return found
 
 
@@ -206,8 +208,8 @@ def show_goals(found):
         [
             (
                 goal["title"],
-                f"{goal['time']:.2f} of that of {binary(goal['time_against'])}",
-                ("not met", "met")[goal["time_met"]],
+                f"{goal['time']:.2f} of that of {binary(goal['time_against'])}" if "time" in goal else "",
+                ("not met", "met")[goal["time_met"]] if "time" in goal else "",
                 f"{goal['memory'] / MIB:+.2f} MiB against {binary(goal['memory_against'])}",
                 ("not met", "met")[goal["memory_met"]],
             )
