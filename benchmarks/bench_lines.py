@@ -1,16 +1,20 @@
 """What lines and fitting cost, beside pushing without them and beside what CPython does in their place.
 
-    python -m pytest benchmarks/bench_lines.py --benchmark-only -q
+    python -m pytest benchmarks/bench_lines.py --benchmark-only -q [--quick]
 
-prints a table at its end; the times above it are of whole rounds, ours alone. Without `--benchmark-only` everything
-runs once, untimed. How the two sides of a pair are timed, and what to believe, is said in bench_push.py.
+How things are timed and shown, and what to believe, is said in bench_push.py. In the matrix the first and the last of
+the lines of a stream are retained, and all of them counted; times are per chunk.
 """
+
+from dataclasses import dataclass
 
 import pytest
 
-from retention import TextHead, TextRetainer, TextTail, fit_text
+from retention import TextHead, TextHeadTail, TextRetainer, TextTail, fit_text
 
-KIB = 1024
+from .cases import BUFFERS, KIB, LINES, SCRIPTS, SIZES, TYPES, Case, chunk_count, conversion, fed, matrix, whole
+from .peers import EVERY_KIND, lines
+
 # Lines of 29 to 108 bytes; the last is broken off.
 LOG = b"".join([b"07:08:%02d.%03d INFO worker %d: %s\n" % (n % 60, n, n % 7, b"." * (n % 80)) for n in range(999)])
 LOG = LOG[: 64 * KIB]
@@ -106,4 +110,80 @@ def test_fit(pair, script, times_faster):
         times_faster=times_faster,
         times=1,
         rounds=50,
+    )
+
+
+MOST = 1024 * KIB
+KEPT_LINES = 100
+STRATEGIES = {
+    "head": (TextHead(MOST, max_lines=KEPT_LINES), KEPT_LINES, 0),
+    "head_stop": (TextHead(MOST, max_lines=KEPT_LINES, stop="stop_when_full"), KEPT_LINES, 0),
+    "tail": (TextTail(MOST, max_lines=KEPT_LINES), 0, KEPT_LINES),
+    "head_tail": (TextHeadTail(MOST, MOST, head_lines=KEPT_LINES, tail_lines=KEPT_LINES), KEPT_LINES, KEPT_LINES),
+}
+ENDS = {
+    "head": "first 100 lines",
+    "head_stop": "first 100 lines, stopping",
+    "tail": "last 100 lines",
+    "head_tail": "first and last 100 lines",
+}
+
+
+@dataclass(frozen=True)
+class LineCase(Case):
+    """A stream of lines; its chunks may be those lines."""
+
+    def __str__(self):
+        content = "" if self.type in SCRIPTS else f", {self.content}"
+        chunks = "a line a chunk" if self.size == "line" else f"chunks of {self.size}"
+        return f"{ENDS[self.kind]}, {chunks}, {self.type}{content}"
+
+    def chunks(self):
+        if self.size == "line":
+            return [BUFFERS[self.type](line) for line in LINES[self.content]] * 4
+        if self.type not in SCRIPTS:
+            return super().chunks()
+        line = f"{SCRIPTS[self.type].rstrip()}\n"
+        size, count = SIZES[self.size], chunk_count(self.size)
+        text = line * (size * count // len(line.encode()))
+        step = len(text) // count
+        return [text[start : start + step] for start in range(0, len(text), step)]
+
+
+SIZE_CASES = [LineCase(size=size) for size in ["line", *SIZES]]
+TYPE_CASES = [LineCase(size="4 KiB", type=type) for type in TYPES]
+QUICK = [*(LineCase(kind, "line") for kind in STRATEGIES), *SIZE_CASES[::2], *TYPE_CASES]
+
+
+def rows():
+    strategies = [LineCase(kind, size) for kind in STRATEGIES for size in ["line", *SIZES]]
+    types = [LineCase(size=size, type=type) for type in TYPES for size in SIZES]
+    contents = [LineCase(kind, "4 KiB", content=content) for content in LINES for kind in EVERY_KIND]
+    for case in dict.fromkeys(strategies + types + contents):
+        for peer in lines.PEERS:
+            if case.kind in peer.kinds and (case.size == "line" or not peer.one_line):
+                yield from ((way, case, peer) for way in peer.ways)
+
+
+@pytest.mark.parametrize(("way", "case", "peer"), matrix(rows(), QUICK))
+def test_stream(pair, way, case, peer):
+    strategy, *budgets = STRATEGIES[case.kind]
+    chunks = case.chunks()
+    ours = fed(TextRetainer(strategy), way, chunks)
+    kept, seen_lines = ours.finish_bytes(), ours.finish().seen_lines
+    assert kept.truncated
+    assert kept.head.count(b"\n") == budgets[0]
+    assert kept.tail.count(b"\n") in (budgets[1], budgets[1] - 1)
+    source = conversion(peer, chunks[0])
+    theirs = fed(peer(*budgets), way, source(chunks) if source else chunks)
+    assert theirs.ends() == (kept.head, kept.tail)
+    assert peer.one_line or theirs.seen_lines == seen_lines
+    pair(
+        f"`{way}`, {case}",
+        peer.name,
+        whole(way, TextRetainer, (strategy,), "finish", chunks),
+        whole(way, peer, budgets, "text", chunks, source),
+        unrolled=1,
+        per=len(chunks),
+        lacks=peer.lacks,
     )

@@ -2,8 +2,9 @@
 
     python -m pytest benchmarks/bench_push.py --benchmark-only -q
 
-prints the table of the README at its end; the times above it are of whole rounds, ours alone. Without
-`--benchmark-only` everything runs once, untimed.
+prints two tables at its end: pairs with a goal, those of the README; and a matrix of whole streams, retained by us and
+by what one would use instead (peers/texts.py and peers/programs.py). The times above them are of whole rounds, ours
+alone. `--quick` takes less time and says less. Without `--benchmark-only` everything runs once, untimed.
 
 Each pair first checks that both sides give the right answer. Then their rounds alternate, so that a slow moment of the
 machine meets both, and the best of each are compared. Bound methods are looked up beforehand, on both sides, and loops
@@ -18,39 +19,30 @@ from collections import deque
 
 import pytest
 
-from retention import ItemHead, ItemRetainer, TextHead, TextHeadTail, TextRetainer, TextTail
+from retention import TextHead, TextHeadTail, TextRetainer, TextTail
 
-KIB = 1024
+from .cases import (
+    KIB,
+    LINES,
+    SIZES,
+    STRATEGIES,
+    TYPES,
+    Case,
+    answer,
+    conversion,
+    fed,
+    matrix,
+    missing,
+    whole,
+)
+from .peers import EVERY_KIND, texts
+from .peers.programs import PROGRAMS
+
 CHUNKS = [b"%063d\n" % number for number in range(1000)]
 CHUNK = CHUNKS[-1]
 STREAM = b"".join(CHUNKS)
 TEXTS = {"ASCII": "The quick brown fox. " * 4 * KIB, "CJK": "敏捷的棕色狐狸跳过懒狗。" * 6 * KIB}
 EITHER_SCRIPT = pytest.mark.parametrize("script", TEXTS)
-
-
-class ChunkDeque:
-    """Head, tail and count as plain Python keeps them: whole chunks, dropped when no byte of them is needed.
-
-    A push answers whether anything has been omitted so far, as ours does.
-    """
-
-    def __init__(self, head_bytes, tail_bytes):
-        self.seen, self.budget = 0, head_bytes + tail_bytes
-        self.head, self.head_left = [], head_bytes
-        self.tail, self.tail_size, self.tail_bytes = deque(), 0, tail_bytes
-
-    def push(self, chunk):
-        self.seen += len(chunk)
-        if self.head_left:
-            part = chunk[: self.head_left]
-            self.head.append(part)
-            self.head_left -= len(part)
-            chunk = chunk[len(part) :]
-        self.tail.append(chunk)
-        self.tail_size += len(chunk)
-        while self.tail_size - len(self.tail[0]) >= self.tail_bytes:
-            self.tail_size -= len(self.tail.popleft())
-        return self.seen > self.budget
 
 
 def pushed(retainer, chunks):
@@ -94,9 +86,9 @@ def test_push_tail(pair):
 
 def test_push_head_tail(pair):
     retainer = pushed(TextRetainer(TextHeadTail(8 * KIB, 8 * KIB)), CHUNKS)
-    chunks = pushed(ChunkDeque(8 * KIB, 8 * KIB), CHUNKS)
+    chunks = pushed(texts.ChunkDeque(8 * KIB, 8 * KIB), CHUNKS)
     assert ends(retainer) == (STREAM[: 8 * KIB], STREAM[-8 * KIB :])
-    assert ends(retainer) == (b"".join(chunks.head), b"".join(chunks.tail)[-8 * KIB :])
+    assert ends(retainer) == chunks.ends()
     assert retainer.seen_bytes == chunks.seen
     pair(
         "`push(b)` of 64 bytes, head and tail of 8 KiB",
@@ -161,56 +153,53 @@ def test_push_str(pair, script):
     )
 
 
-@pytest.mark.parametrize(("what", "head_items", "at_most"), [("kept", 10_000, 1.1), ("beyond a head of 100", 100, 1.0)])
-def test_push_item(pair, what, head_items, at_most):
-    def new_retainer():
-        return pushes(pushed(ItemRetainer(ItemHead(head_items)), already))[1]
+def rows():
+    sizes = [Case(kind, size) for kind in STRATEGIES for size in SIZES]
+    types = [Case(size=size, type=type) for type in TYPES for size in SIZES]
+    contents = [Case(kind, "4 KiB", content=content) for content in LINES for kind in EVERY_KIND]
+    for case in dict.fromkeys(sizes + types + contents):
+        for peer in texts.PEERS:
+            if case.kind in peer.kinds and (not peer.takes_str or case.type == "str ASCII"):
+                # What takes chunks one by one depends on their type and content as much as what takes all at once.
+                yield from ((way, case, peer) for way in peer.ways if way == "push" or case in sizes)
+        if case.type not in ("bytearray", "memoryview"):
+            yield from (("push", case, program) for program in PROGRAMS if case.kind in program.text_kinds)
 
-    already = [] if what == "kept" else CHUNKS[:head_items]
-    assert new_retainer()["push"](CHUNK).kept == (what == "kept")
-    assert pushed(ItemRetainer(ItemHead(head_items)), CHUNKS).finish().items == CHUNKS[:head_items]
+
+QUICK = [
+    *(Case(kind) for kind in STRATEGIES),
+    *(Case(size=size) for size in SIZES),
+    *(Case(type=type) for type in TYPES),
+    *(Case(size="4 KiB", content=content) for content in LINES),
+]
+
+
+@pytest.mark.parametrize(("way", "case", "peer"), matrix(rows(), QUICK))
+def test_stream(pair, way, case, peer):
+    strategy, *budgets = STRATEGIES[case.kind]
+    chunks = case.chunks()
+    ours = fed(TextRetainer(strategy), way, chunks)
+    stream = b"".join(chunk.encode() if isinstance(chunk, str) else chunk for chunk in chunks)
+    assert ends(ours) == (stream[: budgets[0]], stream[len(stream) - budgets[1] :])
+    if peer in PROGRAMS:
+        theirs = answer(peer, "text", case.kind, *budgets, chunks)
+        result = ours.finish()
+        assert (theirs["text"], theirs["omitted"]) == (result.text, result.omitted_bytes.count)
+        other = theirs["stream_ns"]
+    else:
+        missing(peer)
+        source = conversion(peer, chunks[0])
+        if peer.one_size:
+            budgets.append(len(stream) // len(chunks))
+        theirs = fed(peer(*budgets), way, source(chunks) if source else chunks)
+        assert theirs.ends() == ends(ours)
+        other = whole(way, peer, budgets, "text", chunks, source)
     pair(
-        f"`ItemRetainer.push`, {what}",
-        "`list.append`, from an empty list",
-        ("push(chunk)", new_retainer),
-        ("append(chunk)", lambda: {"append": [].append, "chunk": CHUNK}),
-        at_most=at_most,
-        times=1000,
-    )
-
-
-def test_extend_items(pair):
-    items = list(range(10**6))
-    strategy = ItemHead(100)
-    retainer = ItemRetainer(strategy)
-    retainer.extend(items)
-    assert (retainer.finish().items, retainer.seen) == (items[:100], len(items))
-    pair(
-        "`ItemRetainer(ItemHead(100)).extend` by a list of a million",
-        "its `[:100]`",
-        ("Retainer(strategy).extend(items)", {"Retainer": ItemRetainer, "strategy": strategy, "items": items}),
-        ("items[:100]", {"items": items}),
-        at_most=10,
-        times=50,
-    )
-
-
-@EITHER_SCRIPT
-@pytest.mark.parametrize("strategy", [TextTail(16 * KIB), TextHeadTail(8 * KIB, 8 * KIB)], ids=["tail", "head_tail"])
-def test_finish(pair, strategy, script):
-    text = TEXTS[script]
-    retainer = pushed(TextRetainer(strategy), [text[start : start + 100] for start in range(0, len(text), 100)])
-    result = retainer.finish()
-    kept = result.text.encode()
-    assert 16 * KIB - 4 <= len(kept) <= 16 * KIB
-    assert result.truncated
-    assert result.text == kept.decode()
-    what = "a tail of 16 KiB" if strategy.kind == "tail" else "head and tail of 8 KiB"
-    pair(
-        f"`finish()`, {what}, {script}",
-        "`bytes.decode` of what is kept",
-        ("finish()", {"finish": retainer.finish}),
-        ("decode()", {"decode": kept.decode}),
-        at_most=1.3,
-        times={"ASCII": 50, "CJK": 3}[script],
+        f"`{way}`, {case}",
+        peer.name,
+        whole(way, TextRetainer, (strategy,), "finish", chunks),
+        other,
+        unrolled=1,
+        per=len(chunks),
+        lacks=peer.lacks,
     )
