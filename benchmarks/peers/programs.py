@@ -14,8 +14,8 @@ and finishes, again and again for about so many seconds, and answers with the be
 `stream_ns` is of the whole round, `push_ns` of all pushes divided by their number, `finish_ns` of finishing alone. For
 items the answer has `items`, a list, in the place of `text`. Reading the work and the base64 is not timed.
 
-Its rounds do not take turns with ours, and a compiler at run time sees that nobody looks at what a push answers, so that
-it may leave the answer out. Less than some tenths of a second would be the time of code that is not compiled yet.
+Its rounds do not take turns with ours. A compiler at run time may see that nobody looks at what a push answers, and
+leave the answer out. Less than some tenths of a second would be the time of code that is not compiled yet.
 """
 
 import json
