@@ -34,7 +34,6 @@ def test_finish(pair, strategy, script):
         ("finish()", {"finish": retainer.finish}),
         ("decode()", {"decode": kept.decode}),
         at_most=1.3,
-        times={"ASCII": 50, "CJK": 3}[script],
     )
 
 

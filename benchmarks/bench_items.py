@@ -51,7 +51,6 @@ def test_extend_items(pair):
         ("Retainer(strategy).extend(items)", {"Retainer": ItemRetainer, "strategy": strategy, "items": items}),
         ("items[:100]", {"items": items}),
         at_most=10,
-        times=50,
     )
 
 

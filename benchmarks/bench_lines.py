@@ -46,7 +46,6 @@ def test_push_counting(pair):
         pushes(ours),
         pushes(theirs),
         at_most=10,
-        times=100,
     )
 
 
@@ -71,7 +70,6 @@ def test_push_line_budget(pair):
         pushes(ours),
         pushes(theirs),
         at_most=1.1,
-        times=100,
     )
 
 
@@ -86,7 +84,6 @@ def test_count(pair, what, strategy):
         pushes(ours),
         ("count(newline)", {"count": LOG.count, "newline": b"\n"}),
         times_faster=8,
-        times=50,
     )
 
 
@@ -108,7 +105,6 @@ def test_fit(pair, script, times_faster):
         ("fit_text(text, limit)", {"fit_text": fit_text, "text": text, "limit": 16 * KIB}),
         ("encode()", {"encode": text.encode}),
         times_faster=times_faster,
-        times=1,
         rounds=50,
     )
 

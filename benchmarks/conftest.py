@@ -16,7 +16,7 @@ import pytest
 
 RESULTS = pytest.StashKey[dict]()
 # Of a pair that does not say how many rounds it wants: the time of both sides together, and the fewest and most rounds.
-PAIR_SECONDS, QUICK_PAIR_SECONDS = 0.4, 0.04
+PAIR_SECONDS, QUICK_PAIR_SECONDS = 0.5, 0.04
 FEWEST_ROUNDS, MOST_ROUNDS = 5, 300
 QUICK_ROUNDS = 10
 # A round of it takes this long at least, so that reading the clock is nothing beside it.

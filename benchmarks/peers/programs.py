@@ -89,7 +89,8 @@ def node(script, package, version, install):
         except subprocess.TimeoutExpired:
             return f"npm did not install {package} in {INSTALL_SECONDS} s"
         if run.returncode:
-            return f"npm could not install {package}: {run.stderr.strip()[-200:]}"
+            reason, _, _ = run.stderr.strip().partition("\n")
+            return f"npm could not install {package}: {reason}"
     return ["node", str(HERE / script), str(folder)]
 
 
