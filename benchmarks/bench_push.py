@@ -157,7 +157,7 @@ def rows():
     for case in dict.fromkeys(sizes + types + contents):
         for peer in texts.PEERS:
             if case.kind in peer.kinds and (not peer.takes_str or case.type == "str ASCII"):
-                # What takes chunks one by one depends on their type and content as much as what takes all at once.
+                # What `extend` saves is the call of a push, whatever the type and the content.
                 yield from ((way, case, peer) for way in peer.ways if way == "push" or case in sizes)
         if case.type not in ("bytearray", "memoryview"):
             yield from (("push", case, program) for program in PROGRAMS if case.kind in program.text_kinds)
