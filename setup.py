@@ -14,9 +14,7 @@ import os
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-TRACE, SANITIZE, DEBUG = (
-    os.environ.get(f"RETENTION_{switch}") == "1" for switch in ("TRACE", "SANITIZE", "DEBUG")
-)
+TRACE, SANITIZE, DEBUG = (os.environ.get(f"RETENTION_{switch}") == "1" for switch in ("TRACE", "SANITIZE", "DEBUG"))
 
 # Said outright, because the flags that Python was built with vary between its distributors.
 cflags = ["-O3", "-g0"]

@@ -7,6 +7,7 @@ from retention.text import TextRetainer
 NAMES: tuple[str, ...]
 
 def is_child(pid: int, /) -> bool: ...
+
 @final
 class Pump:
     def __new__(cls, readers: list[tuple[int, TextRetainer, bool]], *, waker: int = -1) -> Pump: ...

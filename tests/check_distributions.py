@@ -1,6 +1,6 @@
 """Run by hand or by CI: a wheel and an sdist hold what they should, and nothing else.
 
-    python tests/check_distributions.py dist/*
+python tests/check_distributions.py dist/*
 """
 
 import sys

@@ -15,7 +15,8 @@ if "ASAN_OPTIONS" in os.environ:
     os.environ["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
 
 # No deadline: the machines that run this are shared, and a slow moment is no failure.
-settings.register_profile("retention", deadline=None, max_examples=600)
+# Fewer examples where the same tests run again, on another interpreter or under a sanitizer.
+settings.register_profile("retention", deadline=None, max_examples=int(os.environ.get("RETENTION_EXAMPLES", "600")))
 settings.load_profile("retention")
 
 

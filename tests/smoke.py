@@ -1,6 +1,6 @@
 """Run by CI with an installed wheel, from another directory: the library and the command do their main job.
 
-    python tests/smoke.py /path/to/retain
+python tests/smoke.py /path/to/retain
 """
 
 import json

@@ -169,9 +169,7 @@ def test_help_and_version_answer_without_reading():
 def test_early_stop_closes_the_pipe_on_the_source():
     # Without the stop, `yes` would not end; SIGPIPE says that the pipe was closed, and not read to any end.
     with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as source:
-        run = subprocess.run(
-            [*RETAIN, "--head", "4", "--stop"], stdin=source.stdout, capture_output=True, timeout=SOON
-        )
+        run = subprocess.run([*RETAIN, "--head", "4", "--stop"], stdin=source.stdout, capture_output=True, timeout=SOON)
         source.stdout.close()
         assert source.wait(SOON) == -signal.SIGPIPE
     assert run.stdout == b"y\ny\n[More bytes were omitted.]\n"
@@ -181,9 +179,7 @@ def test_early_stop_closes_the_pipe_on_the_source():
 def test_a_closed_output_ends_quietly_with_status_141(words):
     reader, writer = os.pipe()
     os.close(reader)
-    with subprocess.Popen(
-        [*RETAIN, *words], stdin=subprocess.PIPE, stdout=writer, stderr=subprocess.PIPE
-    ) as process:
+    with subprocess.Popen([*RETAIN, *words], stdin=subprocess.PIPE, stdout=writer, stderr=subprocess.PIPE) as process:
         os.close(writer)
         _, complaint = process.communicate(NUMBERS, timeout=SOON)
         assert (complaint, process.returncode) == (b"", 141)
