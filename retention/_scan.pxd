@@ -99,7 +99,7 @@ cdef extern from *:
     static inline size_t scan_newlines_1(const uint8_t *text, size_t length)
     {
         size_t newlines = 0;
-        while (length >= 32) {
+        while (length > 255) {
             /* 32 counters of a byte each; none is added to more than 255 times before they are summed. */
             uint8_t lanes[32] = {0};
             size_t rounds = length / 32 < 255 ? length / 32 : 255;
@@ -110,9 +110,10 @@ cdef extern from *:
                 newlines += lanes[i];
             length -= 32 * rounds;
         }
+        uint8_t few = 0;
         for (size_t i = 0; i < length; i++)
-            newlines += text[i] == '\\n';
-        return newlines;
+            few += text[i] == '\\n';
+        return newlines + few;
     }
 
     static inline size_t scan_newlines_2(const uint16_t *text, size_t length)

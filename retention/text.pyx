@@ -1,7 +1,7 @@
 """TextRetainer: chunks of a text stream in, what was kept of it out."""
 
 cimport cython
-from cpython.buffer cimport PyObject_CheckBuffer
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_CheckExact, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.unicode cimport PyUnicode_Check, PyUnicode_DecodeUTF8, PyUnicode_FromObject, PyUnicode_FromObject
@@ -490,20 +490,24 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return decision
 
     cdef PushDecision write_buffer(self, chunk):
-        cdef const uint8_t[::1] view
+        # As plain bytes, which an exporter gives out of memory that is C-contiguous, whatever its items (PEP 3118).
+        cdef Py_buffer view
         if not PyObject_CheckBuffer(chunk):
             raise TypeError(f"chunk must be a str or a bytes-like object, got {shown(chunk)}")
-        source = memoryview(chunk)
-        if source.nbytes == 0:
-            return self.write(NULL, 0)
-        if not source.c_contiguous:
-            raise BufferError(f"chunk must be C-contiguous, got {shown(chunk)}: copy it first")
         try:
-            view = source.cast("B")
-        except ValueError:
-            # Formats that a memoryview cannot recast (other byte orders, structures) have bytes all the same.
-            view = source.tobytes()
-        return self.write(&view[0], view.shape[0])
+            PyObject_GetBuffer(chunk, &view, PyBUF_SIMPLE)
+        except (BufferError, ValueError):
+            # NumPy's is a ValueError.
+            whole = memoryview(chunk)
+            if whole.nbytes == 0:
+                return self.write(NULL, 0)
+            if whole.c_contiguous:
+                raise
+            raise BufferError(f"chunk must be C-contiguous, got {shown(chunk)}: copy it first") from None
+        try:
+            return self.write(<const uint8_t *>view.buf, view.len)
+        finally:
+            PyBuffer_Release(&view)
 
     cdef PushDecision write_str(self, chunk):
         cdef size_t length
