@@ -5,6 +5,7 @@ Build switches, read from the environment here and nowhere else:
 RETENTION_TRACE=1     line tracing for coverage; the C stands beside the Cython, unoptimised
 RETENTION_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
 RETENTION_DEBUG=1     bounds and None checked, assertions on, unoptimised, with symbols
+RETENTION_ENGINE=0    without the poll loop, as on a system that is not POSIX: no programs are run, all else works
 
 Builds of different kinds do not share objects: remove build/ between them.
 """
@@ -48,7 +49,7 @@ DIRECTIVES = {
 }
 
 MODULES = ["results", "_window", "_lines", "_cuts", "text", "items", "fitting"]
-if os.name == "posix":
+if os.name == "posix" and os.environ.get("RETENTION_ENGINE") != "0":
     MODULES.append("_engine")
 
 setup(
