@@ -13,11 +13,11 @@ from retention.process import DEFAULT, CompletedRun, run_child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Unpack
 
     from typing_extensions import Buffer
 
-    from retention.process import _Command, _Destination
+    from retention.process import _Command, _Destination, _PopenOptions
     from retention.spill import Spill, _Path
 
 
@@ -31,9 +31,9 @@ async def arun(
     grace: float = 0.5,
     check: bool = False,
     spill: Spill | _Path | None = None,
-    **popen: Any,
+    **popen: Unpack[_PopenOptions],
 ) -> CompletedRun:
-    """`run` for coroutines: the same arguments, result and errors. The event loop is never blocked.
+    """`run` for coroutines: it takes, returns and raises the same. The event loop is never blocked.
 
     Cancelling the task ends the program as a timeout does, waits until it is reaped, at most `grace` and a second, and
     then raises CancelledError. Each call has a thread of its own: those of the loop are few, and others want them.

@@ -16,10 +16,32 @@ from retention.text import TextRetainer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from typing import IO, Any, TypedDict, Unpack
 
     from typing_extensions import Buffer
+
+    class _PopenOptions(TypedDict, total=False):
+        """What `run` hands on to Popen: all that it takes but what is retained or refused."""
+
+        executable: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None
+        stdin: int | IO[Any] | None
+        preexec_fn: Callable[[], Any] | None
+        close_fds: bool
+        shell: bool
+        cwd: str | bytes | os.PathLike[str] | os.PathLike[bytes] | None
+        env: Mapping[str, str] | Mapping[bytes, bytes] | None
+        startupinfo: Any
+        creationflags: int
+        restore_signals: bool
+        start_new_session: bool
+        pass_fds: Collection[int]
+        user: str | int | None
+        group: str | int | None
+        extra_groups: Iterable[str | int] | None
+        umask: int
+        pipesize: int
+        process_group: int | None
 
     _Destination = TextRetentionStrategy | TextRetainer | int | None
     _Command = str | bytes | os.PathLike[str] | os.PathLike[bytes] | Sequence[str | bytes | os.PathLike[str]]
@@ -63,8 +85,9 @@ class CompletedRun(Frozen):
     )
     args: Any
     returncode: int | None
-    stdout: RetainedText | None
-    stderr: RetainedText | None
+    # None where the caller asked for it: to a type checker Any, so that who did not need not test for it.
+    stdout: RetainedText | Any
+    stderr: RetainedText | Any
     timed_out: bool
     stopped: bool
     eof: bool
@@ -106,10 +129,11 @@ def run(
     grace: float = 0.5,
     check: bool = False,
     spill: Spill | str | bytes | os.PathLike[str] | os.PathLike[bytes] | None = None,
-    **popen: Any,
+    **popen: Unpack[_PopenOptions],
 ) -> CompletedRun:
     """Run a program and retain what it prints, as it prints it: in bounded memory, in bounded time.
 
+    args: the program and its arguments, as `subprocess.Popen` takes them.
     stdout, stderr: a strategy; a fresh TextRetainer, to set more or to look at it meanwhile from another thread;
         `subprocess.DEVNULL`; or None, for the parent's own. `stderr=subprocess.STDOUT` joins both in one retainer.
     input: text (as UTF-8) or bytes for the program's standard input. Without it the standard input is inherited: a
@@ -125,6 +149,8 @@ def run(
         that its children are ended with it, unless `start_new_session` or `process_group` say otherwise.
 
     A head strategy with `stop="stop_when_full"` ends the program at the first byte beyond the budget.
+
+    Returns a CompletedRun, also after a timeout.
 
     Raises:
         subprocess.CalledProcessError, subprocess.TimeoutExpired: with `check`; the CompletedRun is their `.result`.
@@ -144,7 +170,7 @@ def run_child(
     grace: float,
     check: bool,
     spill: Any,
-    popen: dict[str, Any],
+    popen: _PopenOptions,
     waker: int = -1,
 ) -> CompletedRun:
     """`run`, which another thread may end by making `waker`, a descriptor, readable."""
@@ -196,7 +222,11 @@ def communicate(
     """What `run` does, for a program that was started by `subprocess.Popen`, with binary pipes where it is to be read.
 
     The pipes are closed when this returns. The program's group is signalled only if it leads one of its own.
-    Arguments, result and errors are those of `run`; `timeout` and `elapsed` count from this call.
+    It takes the other arguments of `run`, and returns a CompletedRun as that does; `timeout` and `elapsed` count from
+    this call.
+
+    Raises what `run` raises; TypeError for what is no Popen, or has a text file for a pipe; ValueError for an output
+    that the Popen has no pipe for, or a closed one.
     """
     started = monotonic()
     if engine is None:

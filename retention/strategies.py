@@ -228,12 +228,15 @@ def shown(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def __getattr__(name: str) -> object:
-    # An alias that needs `typing`, 5 ms of import, is made when somebody asks for it.
-    if name == "StopMode":
-        from typing import Literal
+# Not for type checkers, which would take any name for one that this finds.
+if not TYPE_CHECKING:
 
-        alias = Literal["read_to_end", "stop_when_full"]
-        globals()[name] = alias
-        return alias
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name):
+        # An alias that needs `typing`, 5 ms of import, is made when somebody asks for it.
+        if name == "StopMode":
+            from typing import Literal
+
+            alias = Literal["read_to_end", "stop_when_full"]
+            globals()[name] = alias
+            return alias
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

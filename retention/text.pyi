@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from socket import socket
 from typing import Literal, Protocol, final
 
 from typing_extensions import Buffer
@@ -13,9 +14,6 @@ class _SupportsReadinto(Protocol):
 
 class _SupportsRead(Protocol):
     def read(self, size: int, /) -> bytes | None: ...
-
-class _SupportsFileno(Protocol):
-    def fileno(self) -> int: ...
 
 @final
 class TextRetainer:
@@ -38,7 +36,7 @@ class TextRetainer:
     def push(self, chunk: str | Buffer, /) -> PushDecision: ...
     def extend(self, chunks: Iterable[str | Buffer], /) -> PushDecision: ...
     def drain(
-        self, source: int | _SupportsReadinto | _SupportsRead | _SupportsFileno, *, timeout: float | None = None
+        self, source: int | socket | _SupportsReadinto | _SupportsRead, *, timeout: float | None = None
     ) -> DrainResult: ...
     def finish(self) -> RetainedText: ...
     def finish_bytes(self) -> RetainedBytes: ...
