@@ -24,9 +24,10 @@ BLOCK = 64 << 10
 
 
 class DrainResult(Frozen):
-    """How a drain ended, and how many bytes it took from the source.
+    """How a drain ended, and how much it took from the source.
 
     status: "eof": the source has ended. "stopped": the strategy asked to stop. "timeout": the time was over.
+    nbytes: the bytes taken, kept or not.
     """
 
     __slots__ = __match_args__ = ("status", "nbytes")

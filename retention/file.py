@@ -26,16 +26,17 @@ def retain_file(
     whole_lines: bool = False,
     count_lines: bool = False,
 ) -> TextRetainer:
-    """A TextRetainer that has seen a file.
+    """Return a TextRetainer that has seen a file.
 
     Of a regular file only the two ends are read, so that its size does not matter; where lines are counted, all of it.
     Its size is that at the start: what is written to it later is not counted. Anything else (a pipe, a device, a file
     of /proc that says it is empty) is drained to its end.
 
-    The settings are those of TextRetainer. Results of many files, in their order, can be merged.
+    The `strategy`, `errors`, `whole_lines` and `count_lines` are those of TextRetainer. What many files gave can be
+    merged, in their order.
 
     Raises:
-        OSError: the file cannot be opened or read, or is shorter in the end than it was at the start.
+        OSError: the file at `path` cannot be opened or read, or is shorter in the end than it was at the start.
         TypeError, ValueError, LookupError: as TextRetainer.
     """
     retainer = TextRetainer(strategy, errors=errors, whole_lines=whole_lines, count_lines=count_lines)

@@ -23,7 +23,7 @@ cdef int MOST_CALLS = 8
 
 
 def fit_text(text, max_bytes, *, head_share=0.5, marker=None, whole_lines=False):
-    """The text itself if it fits into `max_bytes` bytes of UTF-8, else its head, a marker and its tail within them.
+    """Return the text itself if it fits into `max_bytes` bytes of UTF-8, else its head, a marker and its tail in them.
 
     head_share: the part of what is kept that the head gets, from 0 to 1; the tail gets the rest.
     marker: a string, or a function of the RetainedText that returns one, called at most 8 times: what it says of the

@@ -112,11 +112,13 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         return self.accept(item)
 
     def extend(self, items, /):
-        """Push each item of an iterable, up to and including the first that asks to stop.
+        """Push each of the items of an iterable, up to and including the first that asks to stop.
 
         Returns a PushDecision: `should_stop` of the last push, `truncated` so far, `kept` if every item was kept; for
         an empty iterable `kept` is true. Where the iterable raises, what came before stays. A list or a tuple costs
         no more than the budget, however long it is.
+
+        Raises TypeError for what is no iterable; what the iterable raises; and MemoryError.
         """
         cdef bint kept = True
         cdef PushDecision decision = KEPT
@@ -130,7 +132,10 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         return self.decide(kept, decision.should_stop)
 
     def finish(self):
-        """The RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on."""
+        """Return the RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on.
+
+        Takes time in proportion to the items kept. Raises MemoryError.
+        """
         cdef list head, tail
         cdef unsigned long long seen, kept
         seen, head, tail = self.held()
@@ -143,7 +148,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         )
 
     def notice(self, scope, /):
-        """The RetentionNotice of the stream so far, in items.
+        """Return the RetentionNotice of the stream so far, in items.
 
         scope: what was bounded, in the tool's words: "grep".
         """
@@ -171,6 +176,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         self.absorb(count, first, last)
 
     def __add__(self, other):
+        """Return a new ItemRetainer of both streams, this one's first; it raises what `merge` raises."""
         if not isinstance(self, ItemRetainer) or not isinstance(other, ItemRetainer):
             return NotImplemented
         both = ItemRetainer(self.strategy)

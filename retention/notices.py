@@ -17,7 +17,10 @@ UNITS = ("items", "bytes", "chars", "lines")
 
 
 class HeadTailLimit(Frozen):
-    """The limit of a strategy that keeps both ends: a budget for each; None for an end without one, in lines."""
+    """The limit of a strategy that keeps both ends, in the unit of the notice that it is in.
+
+    head, tail: a budget for each; None, in lines, for an end that has none.
+    """
 
     __slots__ = __match_args__ = ("head", "tail")
     head: int | None
@@ -70,7 +73,7 @@ def checked_unit(unit: _Unit) -> _Unit:
 
 
 def describe_omitted(omitted: Omitted, unit: _Unit) -> str:
-    """The clause that says how much was omitted; the empty string where nothing was.
+    """Return the clause that says how much was omitted, in a unit; the empty string where nothing was.
 
     Only an exact count is given as a number: a lower bound would be taken for the total.
 
@@ -96,7 +99,7 @@ def describe_omitted(omitted: Omitted, unit: _Unit) -> str:
 
 
 def format_retention_notice(notice: RetentionNotice, recovery: str | Callable[[RetentionNotice], str]) -> str:
-    """One line for the reader: what was omitted, and what the tool advises, joined by a space.
+    """Return one line for the reader: what was omitted, and what the tool advises, joined by a space.
 
     `recovery` is the advice, or a function of the notice that returns it. It is asked for also where nothing was
     omitted: whether there is anything to say then is the tool's decision. Either half may be empty.

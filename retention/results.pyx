@@ -159,6 +159,8 @@ cdef class RetainedText(Record):
     seen_bytes: the length of the stream, in bytes.
     seen_lines: the lines of the stream; None if they were not counted.
     omitted_lines: an Omitted, in lines: those wholly missing, not one that is shown in part; unknown if not counted.
+
+    Raises TypeError for a field of another type.
     """
 
     __match_args__ = (
@@ -198,7 +200,7 @@ cdef class RetainedText(Record):
         )
 
     def render(self, marker=None):
-        """The text with a marker in the gap: head + marker + tail where something was omitted, else the text itself.
+        """Return the text with a marker in the gap: head + marker + tail where something was omitted, else just the text.
 
         marker: a string, or a function of this result that returns one. By default it is a line of its own, such as
             `[Omitted 7 lines.]`: of lines where they were counted and one is wholly missing, else of bytes. It adds no
@@ -223,6 +225,8 @@ cdef class RetainedBytes(Record):
     truncated: something was omitted because of the budget. It never means that the source was incomplete.
     omitted_bytes: an Omitted: the bytes seen that are in neither part.
     seen_bytes: the length of the stream, in bytes.
+
+    Raises TypeError for a field of another type.
     """
 
     __match_args__ = ("head", "tail", "truncated", "omitted_bytes", "seen_bytes")
@@ -255,7 +259,7 @@ cdef class RetainedItems(Record):
     omitted: an Omitted, in items: those seen that are in neither part.
     seen, kept: the items observed, and those in `items`.
 
-    Holds lists, so it has no hash.
+    Holds lists, so it has no hash. Raises TypeError for a field of another type.
     """
 
     __match_args__ = ("items", "head", "tail", "truncated", "omitted", "seen", "kept")
@@ -289,7 +293,7 @@ cdef class RetainedItems(Record):
         return self.items, self.head, self.tail, self.truncated, self.omitted, self.seen, self.kept
 
     def render(self, line=None, marker=None):
-        """The items as text, one a line, with a marker on a line of its own in the gap where something was omitted.
+        """Return the items as text, one a line, with a marker on a line of its own where something was omitted.
 
         line: a function of an item that returns its line; by default `str`.
         marker: a string, or a function of this result that returns one; no line where it is empty. By default it is

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 class Spill(Frozen):
-    """Where the whole of an output is to go: a file that is made for it, of at most `max_bytes` bytes.
+    """Where the whole of an output is to go: a file at `path` that is made for it.
+
+    max_bytes: the most that the file may get, in bytes; None for all. No character is divided there either.
 
     The file must not exist, nor be a link: it is made with mode 0600 and never follows one. That protects the last
     component of the path only, so use a directory in which nobody else can write.
@@ -60,7 +62,15 @@ class SpillResult(Frozen):
 
 
 def spill_notice(result: CompletedRun) -> str:
-    """The sentence for a footer that says where the whole output is, or a part of it; empty where there is none."""
+    """Return the sentence for a footer that says where the whole output is, or a part of it; empty where there is none.
+
+    result: a CompletedRun.
+
+    >>> from retention import CompletedRun, SpillResult
+    >>> spill = SpillResult("all.log", 12, True, None)
+    >>> spill_notice(CompletedRun(["make"], 0, None, None, False, False, True, 0.1, spill))
+    'Full output (12 bytes) saved to all.log.'
+    """
     spill = result.spill
     if spill is None or not spill.nbytes:
         return ""

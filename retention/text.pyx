@@ -149,12 +149,13 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return self.accept(chunk)
 
     def extend(self, chunks, /):
-        """Push each chunk of an iterable, up to and including the first that asks to stop.
+        """Push each of the chunks of an iterable, up to and including the first that asks to stop.
 
         Returns a PushDecision: `should_stop` of the last push, `truncated` so far, `kept` if every chunk was kept;
         for an empty iterable that of an empty chunk. Where the iterable or a chunk raises, what came before stays.
 
-        Raises TypeError for a str or a buffer, which is one chunk and wants `push`, and what `push` raises.
+        Raises TypeError for a str or a buffer, which is one chunk and wants `push`, or what is no iterable; and what
+        `push` and the iterable raise.
         """
         if PyUnicode_Check(chunks) or PyObject_CheckBuffer(chunks):
             raise TypeError(f"extend takes an iterable of chunks, got {type(chunks).__name__}: use push for one chunk")
@@ -192,7 +193,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return drain(self, source, timeout)
 
     def finish(self):
-        """The RetainedText of the stream so far, as if it ended here. Changes nothing: pushing may go on.
+        """Return the RetainedText of the stream so far, as if it ended here. Changes nothing: pushing may go on.
 
         A cut never divides a character (a well-formed UTF-8 sequence, Unicode Table 3-7, or the beginning of one that
         the stream's end broke off): it is omitted whole. Malformed bytes stay, for the error handler to decode.
@@ -224,7 +225,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         )
 
     def finish_bytes(self):
-        """The RetainedBytes of the stream so far, cut exactly at the budget whatever that divides.
+        """Return the RetainedBytes of the stream so far, cut exactly at the budget whatever that divides.
 
         Changes nothing: pushing may go on. Raises MemoryError.
         """
@@ -242,7 +243,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return RetainedBytes.__new__(RetainedBytes, head, tail, truncated, self.omitted(cuts), seen)
 
     def notice(self, scope, /, unit="bytes"):
-        """The RetentionNotice of the stream so far: `kept` and `omitted` as `finish` has them.
+        """Return the RetentionNotice of the stream so far: `kept` and `omitted` as `finish` has them.
 
         scope: what was bounded, in the tool's words: "bash stdout".
         unit: "bytes"; or "lines", for a strategy with a budget in lines: the limit is that budget, None for an end
@@ -291,6 +292,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         self.absorb(other.held())
 
     def __add__(self, other):
+        """Return a new TextRetainer of both streams, this one's first; it raises what `merge` raises."""
         if not isinstance(self, TextRetainer) or not isinstance(other, TextRetainer):
             return NotImplemented
         both = TextRetainer(self.strategy)

@@ -1,12 +1,10 @@
-"""The public surface: its names, what importing it costs, signatures, docstrings and their examples."""
+"""The public surface: its names, what importing it costs, signatures, docstrings."""
 
-import doctest
 import importlib
 import inspect
 import json
 import subprocess
 import sys
-import types
 from pathlib import Path
 
 import pytest
@@ -312,31 +310,3 @@ def test_the_docstring_of_a_result_describes_each_field(name):
 def test_no_docstring_repeats_the_signature(name):
     # Compiled classes hold it in their docstrings, from where Python takes it into the signature.
     assert "--" not in getattr(retention, name).__doc__
-
-
-# Examples
-
-
-def documented(module):
-    """Names and docstrings of what a module defines; the methods of compiled classes are no functions to a finder."""
-    for name, value in vars(module).items():
-        if getattr(value, "__module__", None) != module.__name__ or not (isinstance(value, type) or callable(value)):
-            continue
-        yield name, value.__doc__
-        if isinstance(value, type):
-            for member, attribute in vars(value).items():
-                if not isinstance(attribute, str | tuple | types.NoneType):
-                    yield f"{name}.{member}", attribute.__doc__
-
-
-@pytest.mark.parametrize("module", [fitting, items, notices, text], ids=lambda one: one.__name__)
-def test_the_examples_in_docstrings_are_true(module):
-    runner = doctest.DocTestRunner(verbose=False)
-    report = []
-    for name, docstring in documented(module):
-        names = {public: getattr(retention, public) for public in NAMES}
-        example = doctest.DocTestParser().get_doctest(docstring or "", names, name, module.__file__, 0)
-        runner.run(example, out=report.append)
-    failed, attempted = runner.summarize(verbose=False)
-    assert failed == 0, "".join(report)
-    assert attempted > 0
