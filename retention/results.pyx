@@ -200,7 +200,7 @@ cdef class RetainedText(Record):
         )
 
     def render(self, marker=None):
-        """Return the text with a marker in the gap: head + marker + tail where something was omitted, else just the text.
+        """Return the text with a marker in the gap: head + marker + tail where something was omitted, else the text.
 
         marker: a string, or a function of this result that returns one. By default it is a line of its own, such as
             `[Omitted 7 lines.]`: of lines where they were counted and one is wholly missing, else of bytes. It adds no
