@@ -47,7 +47,7 @@ def drain(retainer: TextRetainer, source: Any, timeout: float | None) -> DrainRe
     if fd is None or engine is None:
         if seconds is not None:
             raise ValueError(f"timeout needs a source that can be waited for, by its descriptor; got {shown(source)}")
-        return drain_object(retainer, source if fd is None else io.FileIO(fd, closefd=False))
+        return drain_object(retainer, with_methods(source))
     if fd < 0:
         raise ValueError(f"source must be an open descriptor, socket or file, got {shown(source)}")
     buffered = take_buffered(source)
@@ -111,6 +111,16 @@ def own_method(source: Any, name: str) -> Any:
     """A method; None where there is none, or only the one of io's base class, which may call what is not there."""
     inherited = getattr(type(source), name, None) is getattr(io.BufferedIOBase, name)
     return None if inherited else getattr(source, name, None)
+
+
+def with_methods(source: Any) -> Any:
+    """The source itself, which may hold what it has read ahead; a file for a mere descriptor, or a socket."""
+    if isinstance(source, int) and not isinstance(source, bool):
+        return io.FileIO(source, closefd=False)
+    socket = sys.modules.get("socket")
+    if socket is not None and type(source) is socket.socket:
+        return source.makefile("rb", buffering=0)
+    return source
 
 
 def drain_object(retainer: TextRetainer, source: Any) -> DrainResult:
