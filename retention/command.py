@@ -43,6 +43,10 @@ def run(words: list[str]) -> int:
         return retain_files(files, options)
     retainer = TextRetainer(strategy_of(options), whole_lines="--whole-lines" in options)
     if command:
+        from retention.draining import engine
+
+        if engine is None:
+            raise UsageError("running a command needs a POSIX system")
         from retention.running import CannotStartError, run_command
 
         try:

@@ -6,11 +6,10 @@ import os
 from stat import S_ISFIFO
 from time import monotonic
 
-from retention._options import UsageError, parse_seconds
+from retention._options import parse_seconds
 from retention._spawn import Spawned
 from retention._streams import STDERR, STDOUT, complain, write
 from retention.child import Child
-from retention.draining import engine
 from retention.spill import Spill, SpillFile, SpillResult
 from retention.text import TextRetainer
 
@@ -47,8 +46,6 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
     Raises:
         CannotStartError: the command is not found, or is no program.
     """
-    if engine is None:
-        raise UsageError("running a command needs a POSIX system")
     timeout = parse_seconds("--timeout", options["--timeout"]) if "--timeout" in options else None
     foreground = "--foreground" in options
     started = monotonic()
