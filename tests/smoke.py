@@ -6,8 +6,10 @@ python tests/smoke.py /path/to/retain
 import json
 import subprocess
 import sys
+from importlib.metadata import version
 
 import retention
+from retention.draining import engine
 
 retainer = retention.TextRetainer(retention.TextHeadTail(4, 4))
 for chunk in ("a€", b"0123456789", bytearray("b€".encode())):
@@ -25,5 +27,18 @@ for command in ([sys.argv[1]], [sys.executable, "-m", "retention"]):
     answer = json.loads(run.stdout)
     assert answer["head"] == numbers[:1024].decode(), answer
     assert answer["omitted"] == {"kind": "exact", "count": len(numbers) - 1024}, answer
+    words = [*command, "--version"]
+    run = subprocess.run(words, capture_output=True, check=True, timeout=60)
+    assert run.stdout.split() == [b"retain", version("output-retention").encode()], run
+
+program = [sys.executable, "-c", "for number in range(100_000): print(number)"]
+if sys.platform == "win32":
+    assert engine is None
+else:
+    done = retention.run(program, stdout=retention.TextTail(6), timeout=60)
+    assert (done.returncode, done.stdout.tail, done.eof) == (0, "99999\n", True), done
+    assert done.stdout.seen_bytes == len(numbers), done
+    words = [sys.argv[1], "--tail", "6", "--no-marker", "--", *program]
+    assert subprocess.run(words, capture_output=True, check=True, timeout=60).stdout == b"99999\n"
 
 print(f"retention works from {retention.__file__}")
