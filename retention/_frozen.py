@@ -11,7 +11,6 @@ class Frozen:
     """Fields in `__slots__`, set once by `_set`; positional patterns take those of `__match_args__`."""
 
     __slots__: tuple[str, ...] = ()
-    __match_args__: tuple[str, ...] = ()
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():

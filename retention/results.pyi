@@ -8,7 +8,6 @@ _T = TypeVar("_T")
 
 @disjoint_base
 class Record:
-    __match_args__: tuple[str, ...]
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
 
