@@ -159,3 +159,7 @@ async def programs(process: subprocess.Popen[bytes]) -> None:
     # None only where the caller asked for it: who did not need not test for it.
     assert_type(result.stdout, RetainedText | Any)
     assert_type(result.stdout.head, str | Any)
+
+
+def fields_to_match(omitted: Omitted) -> None:
+    assert_type(omitted.__match_args__, tuple[Literal["kind"], Literal["count"]])
