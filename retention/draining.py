@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 engine: Any
 try:
-    from retention import _engine as engine
+    # Not `from retention import`, which does not tell a module that is missing from one that is broken.
+    import retention._engine as engine
 except ModuleNotFoundError:
     # Not a POSIX system. Sources are read all the same, by their own methods and without a timeout.
     engine = None

@@ -11,7 +11,11 @@ import pytest
 
 HIDE = """
 import _signal, sys
-sys.modules["retention._engine"] = None
+class NotInstalled:
+    def find_spec(name, path=None, target=None):
+        if name == "retention._engine":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, NotInstalled)
 for name in ("SIGHUP", "SIGKILL", "SIGPIPE", "SIGQUIT"):
     vars(_signal).pop(name, None)
 """
@@ -35,9 +39,9 @@ def test_every_public_name_is_there():
         """
         import retention
         print(all(getattr(retention, name) is not None for name in retention.__all__))
-        print([name for name in sys.modules if name == "retention._engine" and sys.modules[name]])
+        print("retention._engine" in sys.modules)
         """
-    ) == ["True", "[]"]
+    ) == ["True", "False"]
 
 
 def test_a_descriptor_a_file_and_an_object_are_drained_by_their_own_methods(tmp_path):
