@@ -1,6 +1,6 @@
 """Run by CI with an installed wheel, Cython and setuptools: a module of another project is built against it and works.
 
-    python tests/check_cimport.py
+python tests/check_cimport.py
 """
 
 import importlib
