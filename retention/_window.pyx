@@ -1,5 +1,6 @@
 """The slow half of the prefix/suffix accumulator: growing, wrapping, reading. The interface is in _window.pxd."""
 
+cimport cython
 from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 from libc.string cimport memset
 
@@ -91,6 +92,9 @@ cdef void window_skip(Window *window, unsigned long long size) noexcept nogil:
     window.seen += size
 
 
+# Tracing would make a Python object of what it returns, and take its pieces for strings that a NUL ends.
+@cython.profile(False)
+@cython.linetrace(False)
 cdef Span window_span(const Window *window, unsigned long long start, unsigned long long stop) noexcept nogil:
     cdef Span span
     cdef size_t back, at
