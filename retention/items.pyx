@@ -5,19 +5,60 @@ from cpython.list cimport PyList_CheckExact
 from cpython.ref cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact
 
+from retention._lock cimport LOCK_ALWAYS
 from retention.results cimport Omitted, PushDecision, RetainedItems, omission, shared_decision
 
 from retention.notices import HeadTailLimit, RetentionNotice
 from retention.strategies import ItemRetentionStrategy, shown
 
 
-cdef extern from "Python.h":
+cdef extern from *:
+    """
+    #ifdef Py_GIL_DISABLED
+    /* A list has a lock of its own, which anybody may hold whom the garbage collector has shown the list. Who waits for
+       it lets go of the retainer meanwhile, and another thread may take the list out of it. */
+    #define give_back(item) Py_XDECREF(item)
+
+    static int append(PyObject *items, PyObject *item)
+    {
+        int status;
+        Py_INCREF(items);
+        status = PyList_Append(items, item);
+        Py_DECREF(items);
+        return status;
+    }
+
+    static PyObject *exchange(PyObject *items, Py_ssize_t at, PyObject *item)
+    {
+        PyObject *displaced = NULL;
+        Py_INCREF(items);
+        Py_BEGIN_CRITICAL_SECTION(items);
+        if (at < PyList_GET_SIZE(items)) {
+            displaced = PyList_GET_ITEM(items, at);
+            PyList_SET_ITEM(items, at, Py_NewRef(item));
+        }
+        Py_END_CRITICAL_SECTION();
+        Py_DECREF(items);
+        return displaced;
+    }
+    #else
+    #define give_back(item) Py_DECREF(item)
+    #define append PyList_Append
+
+    static inline PyObject *exchange(PyObject *items, Py_ssize_t at, PyObject *item)
+    {
+        PyObject *displaced = PyList_GET_ITEM(items, at);
+        PyList_SET_ITEM(items, at, Py_NewRef(item));
+        return displaced;
+    }
+    #endif
+    """
     # By plain pointers: a typed list costs a reference taken and given back at each use.
     Py_ssize_t size_of "PyList_GET_SIZE"(PyObject *items) noexcept
-    PyObject *item_at "PyList_GET_ITEM"(PyObject *items, Py_ssize_t at) noexcept
-    void set_item "PyList_SET_ITEM"(PyObject *items, Py_ssize_t at, PyObject *item) noexcept
-    void take "Py_INCREF"(PyObject *item) noexcept
-    void give_back "Py_DECREF"(PyObject *item) noexcept
+    int append(PyObject *items, PyObject *item) except -1
+    # Puts an item into the place of another, which is the caller's then. NULL: the list has lost that place.
+    PyObject *exchange(PyObject *items, Py_ssize_t at, PyObject *item) noexcept
+    void give_back(PyObject *item) noexcept
 
 
 # No stream is longer: budgets are clipped to it, so that two of them add up without overflow.
@@ -71,6 +112,10 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
     # The budgets as a notice shows them.
     cdef object limit
 
+    # Without a GIL each method does in a critical section what it does at one moment; what is no method of Python's,
+    # but for `accept`, is called in one. It is suspended while its thread waits for anything, or runs code that does:
+    # wherever that may be, all is in order. One inside of another would be suspended by it, so there is none.
+
     def __cinit__(self, strategy):
         if not isinstance(strategy, ItemRetentionStrategy):
             raise TypeError(f"strategy must be an ItemHead, ItemTail or ItemHeadTail, got {shown(strategy)}")
@@ -91,17 +136,19 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         return GenericAlias(cls, item)
 
     def __repr__(self):
-        return f"<ItemRetainer of {self.strategy!r}: {self.count} items seen>"
+        return f"<ItemRetainer of {self.strategy!r}: {self.seen} items seen>"
 
     @property
     def seen(self):
         """The number of items observed so far, kept or not."""
-        return self.count
+        with cython.critical_section(self):
+            return self.count
 
     @property
     def truncated(self):
         """Whether any item has been omitted so far because of the budget."""
-        return self.is_truncated()
+        with cython.critical_section(self):
+            return self.is_truncated()
 
     def push(self, item, /):
         """Append an item to the stream.
@@ -121,15 +168,20 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         Raises TypeError for what is no iterable; what the iterable raises; and MemoryError.
         """
         cdef bint kept = True
-        cdef PushDecision decision = KEPT
+        cdef PushDecision decision
         if PyList_CheckExact(items) or PyTuple_CheckExact(items):
-            return self.extend_sequence(items)
+            with cython.critical_section(self):
+                decision = self.extend_sequence(items)
+            if decision is not None:
+                return decision
+        decision = KEPT
         for item in items:
             decision = self.accept(item)
             kept &= decision.kept
             if decision.should_stop:
                 break
-        return self.decide(kept, decision.should_stop)
+        with cython.critical_section(self):
+            return self.decide(kept, decision.should_stop)
 
     def finish(self):
         """Return the RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on.
@@ -138,7 +190,8 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         """
         cdef list head, tail
         cdef unsigned long long seen, kept
-        seen, head, tail = self.held()
+        with cython.critical_section(self):
+            seen, head, tail = self.held()
         kept = len(head) + len(tail)
         if kept == seen and self.kind != "tail":
             head += tail
@@ -152,8 +205,11 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
 
         scope: what was bounded, in the tool's words: "grep".
         """
-        cdef unsigned long long kept = len(self.head) + len(self.ring)
-        return RetentionNotice(scope, self.kind, "items", self.limit, kept, self.omitted(self.count - kept))
+        cdef unsigned long long seen, kept
+        with cython.critical_section(self):
+            seen = self.count
+            kept = size_of(<PyObject *>self.head) + size_of(<PyObject *>self.ring)
+        return RetentionNotice(scope, self.kind, "items", self.limit, kept, self.omitted(seen - kept))
 
     def merge(self, later, /):
         """Become what this retainer would be had the stream of `later` been pushed after its own.
@@ -172,8 +228,9 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
             raise ValueError(
                 f"only retainers of equal strategies can be merged, got {shown(self)} and {shown(other)}"
             )
-        count, first, last = other.held()
-        self.absorb(count, first, last)
+        with cython.critical_section(self, other):
+            count, first, last = other.held()
+            self.absorb(count, first, last)
 
     def __add__(self, other):
         """Return a new ItemRetainer of both streams, this one's first; it raises what `merge` raises."""
@@ -185,7 +242,9 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         return both
 
     def __reduce__(self):
-        return ItemRetainer, (self.strategy,), (STATE_VERSION, *self.held())
+        with cython.critical_section(self):
+            held = self.held()
+        return ItemRetainer, (self.strategy,), (STATE_VERSION, *held)
 
     def __setstate__(self, state, /):
         """Take the state of a pickled retainer: for pickle and copy.
@@ -198,25 +257,37 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
             raise ValueError(f"the state was made by another version of retention: {shown(state[0])}")
         if [type(field) for field in state[1:]] != [int, list, list]:
             raise ValueError("the state of the ItemRetainer is damaged: its fields are not of the right types")
-        if self.count:
-            raise ValueError("only a fresh ItemRetainer can take a state")
-        count, first, last = state[1:]
-        if not 0 <= count <= COUNTABLE or (
-            len(first) != min(count, self.head_budget) or len(last) != min(count - len(first), self.tail_budget)
-        ):
-            raise ValueError("the state of the ItemRetainer is damaged: it does not hold what its count says")
-        self.absorb(count, first, last)
+        # What is checked is what is taken: nobody else has the copies.
+        count, first, last = state[1], [*state[2]], [*state[3]]
+        with cython.critical_section(self):
+            if self.count:
+                raise ValueError("only a fresh ItemRetainer can take a state")
+            if not 0 <= count <= COUNTABLE or (
+                len(first) != min(count, self.head_budget) or len(last) != min(count - len(first), self.tail_budget)
+            ):
+                raise ValueError("the state of the ItemRetainer is damaged: it does not hold what its count says")
+            self.absorb(count, first, last)
 
     cdef tuple held(self):
         # The length of the stream, and the items held from its beginning and from its end. Making a list may run the
-        # collector (before CPython 3.12), and so a finalizer that pushes to this very retainer: what was copied then
-        # is of two moments.
+        # collector (before CPython 3.12), and so a finalizer that pushes to this very retainer, or merges another into
+        # it: what was copied then is of two moments. A list is copied into one that is there already, as making it
+        # may be what moves the items; and by a reference of our own, as a merge lets go of the old lists.
         cdef unsigned long long count
+        cdef Py_ssize_t oldest
+        cdef list own_head, own_ring, first, last
         while True:
-            count = self.count
-            held = (count, self.head[:], self.ring[self.oldest:] + self.ring[:self.oldest])
+            count, oldest = self.count, self.oldest
+            own_head, own_ring = self.head, self.ring
+            first, last = [], []
+            first.extend(own_head)
+            last.extend(own_ring)
             if count == self.count:
-                return held
+                break
+        if oldest:
+            last.extend(last[:oldest])
+            del last[:oldest]
+        return count, first, last
 
     cdef int absorb(self, unsigned long long count, list first, list last) except -1:
         # As if the stream of which this is held had been pushed. Nothing is changed before all lists are made.
@@ -254,44 +325,61 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         return OMITTED_STOP if should_stop else OMITTED
 
     cdef PushDecision accept(self, item):
-        if size_of(<PyObject *>self.head) < self.head_budget:
-            self.head.append(item)
-        elif size_of(<PyObject *>self.ring) < self.tail_budget:
-            self.ring.append(item)
+        # With a GIL a critical section is nothing, but the reference that it takes is something.
+        if not LOCK_ALWAYS:
+            return self.take(item)
+        with cython.critical_section(self):
+            return self.take(item)
+
+    cdef PushDecision take(self, item):
+        cdef PyObject *items = <PyObject *>self.head
+        if size_of(items) >= self.head_budget:
+            items = <PyObject *>self.ring
+            if size_of(items) >= self.tail_budget:
+                self.count += 1
+                if self.tail_budget:
+                    self.replace_oldest(<PyObject *>item)
+                return self.beyond
+        if LOCK_ALWAYS:
+            append(items, <PyObject *>item)
         else:
-            self.count += 1
-            if self.tail_budget:
-                self.replace_oldest(<PyObject *>item)
-            return self.beyond
+            # In place, which is faster.
+            (<list>items).append(item)
         self.count += 1
         return KEPT
 
     cdef void replace_oldest(self, PyObject *item):
-        cdef PyObject *ring = <PyObject *>self.ring
         cdef Py_ssize_t at = self.oldest
-        cdef PyObject *displaced = item_at(ring, at)
         self.oldest = at + 1 if at + 1 < self.tail_budget else 0
-        take(item)
-        set_item(ring, at, item)
-        # Last, because the finalizer of what makes way may call back into here.
-        give_back(displaced)
+        # The finalizer of what makes way may call back into here.
+        give_back(exchange(<PyObject *>self.ring, at, item))
 
     cdef PushDecision extend_sequence(self, items):
         # Only what can be kept is copied out, counted and pushed; each push leaves everything in order, whatever a
-        # dying item's finalizer does in between.
+        # dying item's finalizer does in between. None: nothing was pushed, as the size changed in the meantime.
         cdef Py_ssize_t size = len(items)
         cdef Py_ssize_t to_head = min(size, max(self.head_budget - size_of(<PyObject *>self.head), 0))
         cdef Py_ssize_t to_ring = min(size - to_head, self.tail_budget)
         cdef Py_ssize_t beyond = size - to_head - to_ring
-        if self.beyond is OMITTED_STOP:
-            # The source is looked at up to the probe.
-            beyond = min(beyond, 1)
+        cdef PushDecision decision = None
+        cdef list last, _old_ring
         first = items[:to_head]
-        last = items[size - to_ring:]
+        last = list(items[size - to_ring:])
+        if len(first) != to_head or len(last) != to_ring:
+            return None
+        if size == 0:
+            return self.decide(True, False)
         for item in first:
-            self.accept(item)
-        # Where something is passed over, what follows fills the whole ring.
-        self.count += beyond
-        for item in last:
-            self.accept(item)
-        return self.decide(size == 0, self.beyond is OMITTED_STOP)
+            decision = self.take(item)
+        if beyond == 0:
+            for item in last:
+                decision = self.take(item)
+            return decision
+        # Where something is passed over, what follows fills the whole ring: at once, as the old ring is none of the
+        # stream's end any more. It lives until all is set.
+        _old_ring = self.ring
+        self.ring = last
+        self.oldest = 0
+        # With a stop the source is looked at up to the probe.
+        self.count += 1 if self.beyond is OMITTED_STOP else beyond + to_ring
+        return self.beyond

@@ -570,6 +570,29 @@ def test_extend_by_a_list_counts_what_collected_garbage_pushes_in_between(collec
     assert [item for item in result.tail if item != "x"] == [7, 8, 9][-(3 - result.tail.count("x")) :]
 
 
+@pytest.mark.parametrize("allocations", range(6))
+@pytest.mark.parametrize("strategy", [ItemHead(10**6), ItemTail(10**6)])
+@pytest.mark.parametrize("way", ["push", "merge"])
+def test_a_result_is_copied_from_lists_that_are_still_there(collect_after, way, strategy, allocations):
+    # Collected garbage makes the lists grow into other memory, or puts others in their place, while they are copied.
+    items = [object() for _ in range(1000)]
+    retainer = retainer_of(strategy, items)
+    more = retainer_of(strategy, [object() for _ in range(9000)])
+
+    def action():
+        if way == "push":
+            for item in more.finish().items:
+                retainer.push(item)
+        else:
+            retainer.merge(more)
+
+    Garbage(action)
+    collect_after(allocations)
+    result = retainer.finish()
+    gc.disable()
+    assert result.items in (items, items + more.finish().items)
+
+
 def hidden_lists(retainer):
     """The lists in which a retainer holds its items, as the garbage collector shows them to anybody."""
     lists = [found for found in gc.get_referents(retainer) if type(found) is list]
