@@ -280,7 +280,7 @@ cdef class Pump:
             if self.readers[number].state == OPEN and fcntl(self.readers[number].fd, F_GETFD) < 0:
                 raise error_of(errno)
         for retainer in self.retainers:
-            retainer.drains += 1
+            retainer.begin_drain()
         try:
             # Who does not wait leaves them to the interpreter.
             if self.sees_signals and (seconds is None or seconds > 0):
@@ -289,7 +289,7 @@ cdef class Pump:
                 event = self.loop(deadline)
         finally:
             for retainer in self.retainers:
-                retainer.drains -= 1
+                retainer.end_drain()
             self.stop_hearing_signals()
         if event == FAILED:
             raise MemoryError if self.error == ENOMEM else error_of(self.error)

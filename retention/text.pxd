@@ -41,12 +41,16 @@ cdef class TextRetainer:
     # The strategy's budgets for its two ends.
     cdef tuple byte_ends, line_ends
 
-    # How many drains write to the window at this time, without the GIL; changed with it. While there are any, whoever
-    # reads or writes window and lines holds the lock. Nobody who has it runs Python code or waits for the GIL.
+    # How many drains write to the window at this time, without the GIL; changed with it and with the lock. While there
+    # are any, whoever reads or writes window, lines and errors holds the lock. Nobody who has it runs Python code or
+    # waits for the GIL.
     cdef int drains
     cdef Lock lock
     # The bytes that drains may be reading now: room that was made for them is nobody else's.
     cdef size_t promised
+
+    cdef void begin_drain(self) noexcept
+    cdef void end_drain(self) noexcept
 
     # For drains. Promises room for so many bytes (-1: no memory); takes a promise back; writes what was read into the
     # room that was promised for it, and says whether to stop.
@@ -60,15 +64,18 @@ cdef class TextRetainer:
     cdef PushDecision accept(self, chunk)
     cdef PushDecision write(self, const uint8_t *data, size_t size)
     cdef PushDecision write_locked(self, const uint8_t *data, size_t size)
+    cdef PushDecision write_bytearray(self, chunk)
     cdef PushDecision write_buffer(self, chunk)
     cdef PushDecision write_str(self, chunk)
     cdef int configure(self, errors, whole_lines, count_lines) except -1
+    cdef void set(self, str errors, bint whole_lines, bint counted) noexcept
+    cdef tuple settings(self)
     cdef tuple held(self)
     cdef int absorb(self, tuple held) except -1
     cdef int check_held(self, tuple held) except -1
     cdef bytes raw(self, unsigned long long start, unsigned long long stop)
     cdef object copied(self, unsigned long long start, unsigned long long stop)
-    cdef str decoded(self, part)
+    cdef str decoded(self, part, str errors)
     cdef Facts facts(self)
     cdef Omitted omitted(self, Cuts cuts)
     cdef Omitted omitted_lines(self, Facts facts)

@@ -113,10 +113,24 @@ omitted_lines=Omitted(kind='unknown', count=None))
         lock_free(&self.lock)
 
     cdef int configure(self, errors, whole_lines, count_lines) except -1:
-        self.errors = known_error_handler(errors)
-        self.whole_lines = whole_lines
-        self.lines.counted = count_lines or whole_lines or self.line_ends != (None, None)
+        counted = count_lines or whole_lines or self.line_ends != (None, None)
+        self.set(known_error_handler(errors), whole_lines, counted)
         return 0
+
+    cdef void set(self, str errors, bint whole_lines, bint counted) noexcept:
+        cdef bint locked = begin(self)
+        self.errors = errors
+        self.whole_lines = whole_lines
+        self.lines.counted = counted
+        end(self, locked)
+
+    cdef tuple settings(self):
+        cdef bint locked = begin(self)
+        cdef str errors = self.errors
+        cdef bint whole_lines = self.whole_lines
+        cdef bint counted = self.lines.counted
+        end(self, locked)
+        return errors, whole_lines, counted
 
     def __repr__(self):
         return f"<TextRetainer of {self.strategy!r}: {self.seen_bytes} bytes seen>"
@@ -201,16 +215,18 @@ omitted_lines=Omitted(kind='unknown', count=None))
         Raises what the error handler raises, and MemoryError.
         """
         cdef Facts facts
+        cdef str errors
         cdef bint locked = begin(self)
         try:
+            errors = self.errors
             facts = self.facts()
             head = self.copied(0, facts.cuts.head_stop)
             tail = self.copied(facts.cuts.tail_start, facts.seen)
         finally:
             end(self, locked)
         # Only now, on copies: an error handler is anybody's code, and may push to this very retainer.
-        head = self.decoded(head)
-        tail = self.decoded(tail)
+        head = self.decoded(head, errors)
+        tail = self.decoded(tail, errors)
         text = tail if not head else head if not tail else head + tail
         return RetainedText.__new__(
             RetainedText,
@@ -282,9 +298,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if not isinstance(later, TextRetainer):
             raise TypeError(f"later must be a TextRetainer, got {shown(later)}")
         cdef TextRetainer other = later
-        mine = (self.strategy, self.errors, self.whole_lines, self.lines.counted)
-        theirs = (other.strategy, other.errors, other.whole_lines, other.lines.counted)
-        if mine != theirs:
+        if (self.strategy, *self.settings()) != (other.strategy, *other.settings()):
             raise ValueError(
                 "only retainers of equal strategy, errors, whole_lines and count_lines can be merged, "
                 f"got {shown(self)} and {shown(other)}"
@@ -301,8 +315,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         return both
 
     def __reduce__(self):
-        settings = (self.errors, bool(self.whole_lines), bool(self.lines.counted))
-        return TextRetainer, (self.strategy,), (STATE_VERSION, *settings, *self.held())
+        return TextRetainer, (self.strategy,), (STATE_VERSION, *self.settings(), *self.held())
 
     def __setstate__(self, state, /):
         """Take the state of a pickled retainer: for pickle and copy.
@@ -319,13 +332,13 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if self.window.seen:
             raise ValueError("only a fresh TextRetainer can take a state")
         held = state[4:]
-        before = self.errors, self.whole_lines, self.lines.counted
+        errors, whole_lines, counted = self.settings()
         try:
             self.configure(state[1], state[2], state[3])
             self.check_held(held)
             self.absorb(held)
         except BaseException:
-            self.errors, self.whole_lines, self.lines.counted = before
+            self.set(errors, whole_lines, counted)
             raise
 
     def _reach(self, unsigned long long size, /):
@@ -420,6 +433,16 @@ omitted_lines=Omitted(kind='unknown', count=None))
             return HeadTailLimit(*ends)
         return ends[0] if self.kind == "head" else ends[1]
 
+    cdef void begin_drain(self) noexcept:
+        lock_take(&self.lock)
+        self.drains += 1
+        lock_give(&self.lock)
+
+    cdef void end_drain(self) noexcept:
+        lock_take(&self.lock)
+        self.drains -= 1
+        lock_give(&self.lock)
+
     cdef int make_room(self, size_t size) noexcept nogil:
         cdef int status
         lock_take(&self.lock)
@@ -467,6 +490,8 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if PyUnicode_Check(chunk):
             return self.write_str(chunk)
         if PyByteArray_CheckExact(chunk):
+            if LOCK_ALWAYS:
+                return self.write_bytearray(chunk)
             return self.write(<const uint8_t *>PyByteArray_AS_STRING(chunk), PyByteArray_GET_SIZE(chunk))
         return self.write_buffer(chunk)
 
@@ -490,6 +515,11 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if status < 0:
             raise MemoryError
         return decision
+
+    cdef PushDecision write_bytearray(self, chunk):
+        # Another thread may resize it, where no GIL keeps that off.
+        with cython.critical_section(chunk):
+            return self.write(<const uint8_t *>PyByteArray_AS_STRING(chunk), PyByteArray_GET_SIZE(chunk))
 
     cdef PushDecision write_buffer(self, chunk):
         # As plain bytes, which an exporter gives out of memory that is C-contiguous, whatever its items (PEP 3118).
@@ -568,10 +598,10 @@ omitted_lines=Omitted(kind='unknown', count=None))
             span_copy(&span, <uint8_t *>PyUnicode_DATA(text))
         return text
 
-    cdef str decoded(self, part):
+    cdef str decoded(self, part, str errors):
         if type(part) is str:
             return part
-        return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(part), PyBytes_GET_SIZE(part), self.errors.encode())
+        return PyUnicode_DecodeUTF8(PyBytes_AS_STRING(part), PyBytes_GET_SIZE(part), errors.encode())
 
     cdef Omitted omitted(self, Cuts cuts):
         return omission(cuts.tail_start - cuts.head_stop, self.stops)
