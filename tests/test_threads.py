@@ -1,17 +1,31 @@
 """One retainer in many threads: while drains write to it without the GIL, and while none does."""
 
 import contextlib
+import gc
 import itertools
 import os
 import subprocess
 import sys
+import sysconfig
 import threading
+from collections import defaultdict
 
 import processes
 import pytest
 from processes import GIB, MIB, SOON, THOROUGH, interpreter, wait_until
 
-from retention import DrainResult, TextHead, TextHeadTail, TextRetainer, TextTail, run
+from retention import (
+    DrainResult,
+    ItemHead,
+    ItemHeadTail,
+    ItemRetainer,
+    ItemTail,
+    TextHead,
+    TextHeadTail,
+    TextRetainer,
+    TextTail,
+    run,
+)
 
 bounded, holder = processes.bounded, processes.holder
 
@@ -528,6 +542,229 @@ def test_text_that_is_not_ascii_is_pushed_whole(drained):
     assert result.seen_bytes == (drained + 8 * 300) * 9
     assert result.head == "é€😀" * 333 + "é"
     assert result.tail == "é€😀" * 333
+
+
+# Items: each thread's are numbered, so that a result tells whether some order of the pushes gives it
+
+
+def check_items(result):
+    """That a RetainedItems belongs to one moment of a stream in which each thread's items are in their order."""
+    seen, head, tail = result.seen, result.head, result.tail
+    assert result.items == head + tail
+    assert len(head) + len(tail) + result.omitted.count == seen
+    assert result.truncated is bool(result.omitted)
+    numbers = defaultdict(list)
+    for thread, number in head:
+        numbers[thread].append(number)
+    stops = {thread: len(some) for thread, some in numbers.items()}
+    assert all(some == list(range(len(some))) for some in numbers.values())
+    numbers.clear()
+    for thread, number in tail:
+        numbers[thread].append(number)
+    assert all(some == list(range(some[0], some[0] + len(some))) for some in numbers.values())
+    omitted = [some[0] - stops.get(thread, 0) for thread, some in numbers.items()]
+    assert all(count >= 0 for count in omitted)
+    assert sum(omitted) <= result.omitted.count
+    return seen
+
+
+def of_thread(thread, start, size):
+    return [(thread, number) for number in range(start, start + size)]
+
+
+def merge_part(retainer, items):
+    part = ItemRetainer(retainer.strategy)
+    part.extend(items)
+    retainer.merge(part)
+
+
+def add_part(retainer, items):
+    # The sum is another retainer: that this one has not changed is part of the test.
+    part = ItemRetainer(retainer.strategy)
+    part.extend(items)
+    before = retainer.seen
+    assert before + len(items) <= check_items((retainer + part).finish()) <= retainer.seen + len(items)
+
+
+# Each takes so many items of its thread.
+ITEM_METHODS = {
+    "push": (1, lambda retainer, items: retainer.push(items[0])),
+    "extend": (3, lambda retainer, items: retainer.extend(iter(items))),
+    "extend by a list": (5, lambda retainer, items: retainer.extend(items)),
+    "extend by much": (300, lambda retainer, items: retainer.extend(tuple(items))),
+    "merge": (300, merge_part),
+    "add": (0, add_part),
+    "finish": (0, lambda retainer, items: check_items(retainer.finish())),
+    "notice": (0, lambda retainer, items: check_notice(retainer.notice("log"))),
+    "truncated": (0, lambda retainer, items: retainer.truncated),
+    "repr": (0, lambda retainer, items: repr(retainer)),
+}
+
+
+@pytest.mark.parametrize("pair", list(itertools.combinations_with_replacement(ITEM_METHODS, 2)), ids=" and ".join)
+def test_all_pairs_of_methods_for_items_in_8_threads(pair):
+    retainer = ItemRetainer(ItemHeadTail(101, 103))
+
+    def work(thread, size, method):
+        for number in range(ROUNDS):
+            method(retainer, of_thread(thread, number * size, size))
+
+    methods = [ITEM_METHODS[name] for name in pair * 4]
+    with often_switching():
+        errors = in_threads([lambda task=(thread, *method): work(*task) for thread, method in enumerate(methods)])
+    assert errors == []
+    assert retainer.seen == check_items(retainer.finish()) == sum(size for size, _ in methods) * ROUNDS
+
+
+@pytest.mark.parametrize("strategy", [ItemHead(1000), ItemTail(1000), ItemHeadTail(2, 1000)], ids=repr)
+def test_each_look_at_items_while_they_are_pushed_is_of_one_moment(strategy):
+    retainer = ItemRetainer(strategy)
+    looks = []
+
+    def push(thread):
+        for item in of_thread(thread, 0, 5000):
+            retainer.push(item)
+
+    def look():
+        seen = [retainer.seen, check_items(retainer.finish()), check_notice(retainer.notice("log")), retainer.seen]
+        assert seen == sorted(seen)
+        looks.append(seen)
+
+    with Workers(look, look, least=20):
+        errors = in_threads([lambda thread=thread: push(thread) for thread in range(6)])
+    assert errors == []
+    assert retainer.seen == check_items(retainer.finish()) == 30_000
+
+
+def test_two_that_are_merged_into_each_other_are_merged_in_some_order():
+    for _ in range(300):
+        one, other = ItemRetainer(ItemHead(10)), ItemRetainer(ItemHead(10))
+        one.push("one")
+        other.push("other")
+        assert in_threads([lambda: one.merge(other), lambda: other.merge(one)]) == []  # noqa: B023
+        assert (one.finish().items, other.finish().items) in (
+            (["one", "other"], ["other", "one", "other"]),
+            (["one", "other", "one"], ["other", "one"]),
+        )
+
+
+def test_one_that_is_merged_into_itself_in_8_threads_is_doubled_each_time():
+    retainer = ItemRetainer(ItemHeadTail(3, 3))
+    retainer.push("a")
+    assert in_threads([lambda: [retainer.merge(retainer) for _ in range(5)]] * 8) == []
+    assert retainer.seen == 2**40
+
+
+@pytest.mark.parametrize("make", [list, iter], ids=["list", "iterator"])
+def test_items_that_push_when_they_are_displaced_are_counted_in_all_threads(make):
+    retainer = ItemRetainer(ItemTail(10))
+    last_words = []
+
+    class Last:
+        def __del__(self):
+            retainer.push("last words")
+            last_words.append(1)
+
+    def work():
+        for _ in range(50):
+            retainer.push(Last())
+            retainer.extend(make([Last() for _ in range(15)]))
+
+    with often_switching():
+        assert in_threads([work] * 8) == []
+    while any(type(item) is Last for item in retainer.finish().items):
+        retainer.push(None)
+        last_words.append(1)
+    assert retainer.seen == 8 * 50 * 16 + len(last_words)
+    assert len(retainer.finish().tail) == 10
+
+
+def test_an_item_that_waits_for_a_thread_that_pushes_when_it_is_displaced():
+    # Who holds the lock waits for the retainer, and whose item is displaced waits for the lock.
+    retainer = ItemRetainer(ItemTail(1))
+    lock = threading.RLock()
+
+    class Last:
+        def __del__(self):
+            with lock:
+                pass
+
+    def push_locked():
+        for _ in range(1000):
+            with lock:
+                retainer.push(None)
+
+    def push():
+        for _ in range(1000):
+            retainer.push(Last())
+            retainer.push(None)
+
+    with often_switching():
+        assert in_threads([push_locked, push, push]) == []
+    assert retainer.seen == 5000
+
+
+@pytest.mark.parametrize("strategy", [ItemHead(50), ItemTail(50), ItemHeadTail(50, 50)], ids=repr)
+def test_a_list_that_another_thread_changes_while_it_extends(strategy):
+    retainer = ItemRetainer(strategy)
+    source = []
+
+    def change():
+        for size in range(300):
+            source.extend(range(size))
+            del source[size // 2 :]
+            source.clear()
+
+    def extend():
+        for _ in range(300):
+            retainer.extend(source)
+
+    with often_switching():
+        assert in_threads([change, extend] * 4) == []
+    result = retainer.finish()
+    head, tail = strategy._ends()
+    assert result.kept == min(result.seen, head + tail)
+    assert all(type(item) is int for item in result.items)
+
+
+def test_spoiling_the_hidden_lists_in_another_thread_spoils_no_memory():
+    # What is kept is nonsense then, which is the spoiler's own affair.
+    retainer = ItemRetainer(ItemHeadTail(20, 20))
+    part = ItemRetainer(retainer.strategy)
+    part.extend(range(100))
+
+    def spoil():
+        for number in range(2000):
+            for found in gc.get_referents(retainer):
+                if type(found) is list:
+                    found.append(number)
+                    del found[number % 20 :]
+
+    def use():
+        for number in range(1000):
+            retainer.push(str(number))
+            retainer.extend([str(number)] * (number % 50))
+            retainer.finish()
+            retainer.merge(part)
+
+    with often_switching():
+        assert in_threads([spoil, use] * 4) == []
+    assert all(type(item) in (int, str) for item in retainer.finish().items)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="a build with a GIL")
+def test_importing_every_module_leaves_the_gil_off():
+    answers = interpreter(
+        """
+        import importlib, pkgutil, sys
+        import retention
+        for module in pkgutil.iter_modules(retention.__path__, "retention."):
+            if module.name != "retention.__main__":
+                importlib.import_module(module.name)
+        print("retention._engine" in sys.modules, sys._is_gil_enabled())
+        """
+    )
+    assert answers == "True False\n"
 
 
 def in_threads(tasks):
