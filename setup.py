@@ -45,6 +45,10 @@ DIRECTIVES = {
     "embedsignature": True,
     "embedsignature.format": "clinic",
     "autotestdict": False,
+    # Locks keep threads apart where no GIL does.
+    "freethreading_compatible": True,
+    # What the modules share is there once in a process.
+    "subinterpreters_compatible": "no",
     "linetrace": TRACE,
 }
 
