@@ -34,7 +34,7 @@ cdef class Record:
 
     def __repr__(self):
         names = type(self).__match_args__
-        fields = ", ".join([f"{name}={value!r}" for name, value in zip(names, self.values())])
+        fields = ", ".join(map("{}={!r}".format, names, self.values()))
         return f"{type(self).__name__}({fields})"
 
     def __reduce__(self):
@@ -305,10 +305,14 @@ cdef class RetainedItems(Record):
 
         if line is None:
             line = str
-        lines = [line(item) for item in self.head]
+        # No comprehensions: those of Cython 3.3 give an item back twice where there is no memory for a longer list.
+        lines = []
+        for item in self.head:
+            lines.append(line(item))
         if self.truncated:
             words = marker_for(self, items_marker if marker is None else marker)
             if words:
                 lines.append(words)
-        lines += [line(item) for item in self.tail]
+        for item in self.tail:
+            lines.append(line(item))
         return "\n".join(lines)
