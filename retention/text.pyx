@@ -415,14 +415,19 @@ omitted_lines=Omitted(kind='unknown', count=None))
             raise ValueError("the state of the TextRetainer is damaged: it does not hold what its counts say")
         between = seen - len(first) - len(last)
         known = first.count(b"\n") + last.count(b"\n") if self.lines.counted else 0
+        # Before they are compared: Cython 3.3 gives the result of a chained comparison back twice where there is no memory
+        # for a later operand.
+        least, most = known, known + between
         end_known = not between or last
         if not self.lines.counted:
             right = newlines == 0 and ends_line
         elif end_known:
-            right = known <= newlines <= known + between and ends_line == (not seen or (first + last).endswith(b"\n"))
+            right = least <= newlines <= most and ends_line == (not seen or (first + last).endswith(b"\n"))
         else:
             # Of the end of what lies between, it is only known whether it is a newline.
-            right = known + ends_line <= newlines <= known + between - (not ends_line)
+            least += ends_line
+            most -= not ends_line
+            right = least <= newlines <= most
         if not right:
             raise ValueError("the state of the TextRetainer is damaged: its lines cannot be")
         return 0
