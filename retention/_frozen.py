@@ -13,10 +13,11 @@ class Frozen:
     __slots__: tuple[str, ...] = ()
 
     def _set(self, **fields: object) -> None:
-        for name, value in fields.items():
+        # Not by items(): without memory for its first pair, that of CPython 3.11 crashes.
+        for name in fields:
             if hasattr(self, name):
-                setattr(self, name, value)  # A second call of __init__: refused as any setting is.
-            object.__setattr__(self, name, value)
+                setattr(self, name, fields[name])  # A second call of __init__: refused as any setting is.
+            object.__setattr__(self, name, fields[name])
 
     def _values(self) -> tuple[object, ...]:
         return tuple([getattr(self, name) for name in self.__slots__])
