@@ -43,15 +43,17 @@ TICK = 0.2
 class Child:
     """One program, and what has become of it so far.
 
+    process: set by who starts it. All else is made before, so that no program is lost for want of memory.
     ours: the pipes were made by us, for this; then our ends may be made non-blocking.
     waker: a descriptor that another thread makes readable to have the program ended.
     tick: called a few times a second while it is pumped.
     timed_out, stopped, woken: it was ended because its time was over, a retainer asked for that, or the waker was.
     """
 
+    process: _Process
+
     def __init__(
         self,
-        process: _Process,
         out: TextRetainer | None,
         err: TextRetainer | None,
         grace: float,
@@ -61,7 +63,7 @@ class Child:
         waker: int = -1,
         tick: Callable[[], None] | None = None,
     ) -> None:
-        self.process, self.out, self.err, self.grace, self.ours = process, out, err, grace, ours
+        self.out, self.err, self.grace, self.ours = out, err, grace, ours
         self.spill, self.waker, self.tick = spill, waker, tick
         self.pump: Any = None
         self.files: list[Any] = []
@@ -79,8 +81,10 @@ class Child:
             self.end()
             raise
         finally:
-            for file in (self.process.stdin, self.process.stdout, self.process.stderr):
-                close(file)
+            # One by one: there may be no memory for a tuple of them.
+            close(self.process.stdin)
+            close(self.process.stdout)
+            close(self.process.stderr)
             if pidfd >= 0:
                 os.close(pidfd)
             self.reap()

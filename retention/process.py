@@ -195,15 +195,16 @@ def run_child(
     if "process_group" not in popen:
         popen.setdefault("start_new_session", True)
     file = None if spill is None else SpillFile(spill if isinstance(spill, Spill) else Spill(spill))
+    deadline = None if seconds is None else started + seconds
     try:
-        process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
+        child = Child(out, err, patience, ours=True, spill=file, waker=waker)
+        child.process = subprocess.Popen(args, stdout=out_end, stderr=err_end, bufsize=0, **popen)
     except BaseException:
         if file is not None:
             file.remove()
         raise
-    child = Child(process, out, err, patience, ours=True, spill=file, waker=waker)
     try:
-        child.attend(data, None if seconds is None else started + seconds)
+        child.attend(data, deadline)
     finally:
         spilled = child.close_spill()
     return completed(child, started, timeout, check, spilled)
@@ -244,7 +245,8 @@ def communicate(
     err = retainer_of_pipe("stderr", popen.stderr, stderr)
     if out is not None and out is err:
         raise ValueError("stdout and stderr must be two retainers")
-    child = Child(popen, out, err, patience, ours=False)
+    child = Child(out, err, patience, ours=False)
+    child.process = popen
     child.attend(data, None if seconds is None else started + seconds)
     return completed(child, started, timeout, check)
 

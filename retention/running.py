@@ -73,8 +73,7 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
         status = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_RUNNABLE
         raise CannotStartError(f"{command[0]}: {error.strerror or error}", status) from None
     progress = Progress(retainer, started) if "--no-progress" not in options and os.isatty(STDERR) else None
-    child = Child(
-        process,
+    looked_after = Child(
         retainer,
         None,
         GRACE,
@@ -84,6 +83,8 @@ def run_command(retainer: TextRetainer, command: list[str], options: dict[str, s
         waker=STDOUT if piped else -1,
         tick=progress.show if progress is not None else None,
     )
+    looked_after.process = process
+    child = looked_after
     for number in signals:
         child.signal(number)
     try:
