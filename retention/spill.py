@@ -81,15 +81,21 @@ def spill_notice(result: CompletedRun) -> str:
 class SpillFile:
     """The file of a spill while its program runs; at -1, `fd` says that there is none, and `error` why."""
 
+    fd = -1
+
     def __init__(self, spill: Spill) -> None:
         self.path, self.max_bytes = spill.path, spill.max_bytes
-        self.fd = -1
         self.error: str | None = None
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
             self.fd = os.open(spill.path, flags, 0o600)
         except (OSError, ValueError) as error:
             self.error = reason(error)
+
+    def __del__(self) -> None:
+        # Left open by who had no memory to come to its end.
+        if self.fd >= 0:
+            os.close(self.fd)
 
     def remove(self) -> None:
         """Undo it all: the program did not start."""
