@@ -8,6 +8,7 @@ import contextlib
 import os
 import threading
 import weakref
+from time import sleep
 
 from retention.process import DEFAULT, CompletedRun, run_child
 
@@ -56,9 +57,16 @@ async def arun(
             result = run_child(args, stdout, stderr, input, timeout, grace, check, spill, popen, waker=sleeper)
         except BaseException as error:
             raised = error
-        # A loop that is closed by now has nobody who waits for this.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result, raised)
+        while True:
+            try:
+                loop.call_soon_threadsafe(settle, result, raised)
+                return
+            except MemoryError:
+                # Who waits for this would wait for ever.
+                sleep(0.001)
+            except RuntimeError:
+                # A loop that is closed by now has nobody who waits.
+                return
 
     # Not waited for by the interpreter's end, which would be for the program's; see `end_all`.
     thread = threading.Thread(target=work, name="retention.arun", daemon=True)
