@@ -1,0 +1,104 @@
+"""Memory that runs out: each allocation of each operation fails in turn, alone and with all that follow.
+
+What is raised is MemoryError, all is as it was before, the retainer goes on working, and nothing is lost. The cases are
+in nomemory_child.py; what makes allocations fail is nomemory.c, which is compiled here. The one block that is allocated
+otherwise, and system calls that fail, are in test_faults.py.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import nomemory_child
+import pytest
+
+HERE = Path(__file__).parent
+# More than any of these takes, also on a slow and busy machine.
+SOON = 300
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs, which most of this is about, need a POSIX system")
+
+NAMES = [name for name, _ in nomemory_child.all_cases()]
+
+# One interpreter for the cases of one operation, and one for each that starts programs.
+GROUPS = {}
+for name in NAMES:
+    operation = name if name.startswith("program") else name.partition(",")[0].partition("(")[0]
+    GROUPS.setdefault(operation, []).append(name)
+CONTROLS = [GROUPS.pop(operation)[0] for operation in list(GROUPS) if operation.startswith("control")]
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A directory with the compiled module."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        pytest.skip("without the GIL CPython's allocators cannot be replaced")
+    compiler = next(filter(None, map(shutil.which, compilers())), None)
+    include = sysconfig.get_path("include")
+    if compiler is None or not Path(include, "Python.h").exists():
+        pytest.skip("there is no C compiler, or no header of CPython")
+    folder = tmp_path_factory.mktemp("nomemory")
+    flags = ["-O1", "-Wall", "-shared", "-fPIC", f"-I{include}"]
+    if sys.platform == "darwin":
+        flags += ["-undefined", "dynamic_lookup"]
+    subprocess.run([compiler, *flags, "-o", folder / "nomemory.so", HERE / "nomemory.c"], check=True, timeout=SOON)
+    return folder
+
+
+def compilers():
+    words = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
+    return [words[0], "cc", "gcc", "clang"]
+
+
+def found(folder, names):
+    """What the cases of these names found, in an interpreter of their own: it may crash, and not take us with it."""
+    command = [sys.executable, HERE / "nomemory_child.py", folder, *names]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, complaint = process.communicate(timeout=SOON)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, complaint
+    return json.loads(output)
+
+
+@pytest.fixture(scope="session")
+def controls(folder):
+    """What CPython itself loses, for each of the ways in which it is used, in blocks each time."""
+    answers = found(folder, CONTROLS)
+    assert not any(answer["problems"] for answer in answers.values())
+    return {name.split()[1]: max(map(lost, answer["grown"].values())) for name, answer in answers.items()}
+
+
+def lost(rounds):
+    """The blocks that each further round loses; the first ones fill caches."""
+    return min(rounds[1:])
+
+
+@pytest.mark.parametrize("operation", GROUPS)
+def test_without_memory_all_is_as_before_and_nothing_is_lost(operation, folder, controls):
+    answers = found(folder, GROUPS[operation])
+    assert answers.keys() == set(GROUPS[operation])
+    problems = [f"{name}: {problem}" for name, answer in answers.items() for problem in answer["problems"]]
+    assert not problems, "\n\n".join(problems[:5])
+    for name, answer in answers.items():
+        control = nomemory_child.control_of(name)
+        if "arun" in name or (control is not None and controls[control]):
+            # CPython loses some by itself, and so does its event loop: no telling.
+            continue
+        assert all(lost(rounds) <= 0 for rounds in answer["grown"].values()), (name, answer["grown"])
+    # Something could be made to fail; but a comparison of small values needs no memory.
+    assert any(answer["hits"] for answer in answers.values()) or operation.endswith("==")
