@@ -1,40 +1,12 @@
 """Memory: bounded by the budgets and not by the stream, and given back. Each claim in an interpreter of its own."""
 
 import os
-import subprocess
 import sys
-import textwrap
 
 import pytest
+from measuring import run
 
-# What every program may use: `peak()`, the most bytes that were allocated at once since `start()`, and `held()`.
-PRELUDE = """
-import gc, sys, tracemalloc
-from retention import (
-    ItemHead, ItemHeadTail, ItemRetainer, ItemTail, Omitted, PushDecision, RetainedBytes, RetainedItems, RetainedText,
-    TextHead, TextHeadTail, TextRetainer, TextTail, describe_omitted, fit_text, format_retention_notice,
-)
-
-def start():
-    gc.collect()
-    tracemalloc.start()
-
-def held():
-    gc.collect()
-    return tracemalloc.get_traced_memory()[0]
-
-def peak():
-    return tracemalloc.get_traced_memory()[1]
-"""
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
-
-
-def run(program, **values):
-    """Runs a program in a fresh interpreter; returns the numbers that it prints."""
-    source = PRELUDE + "".join(f"{name} = {value}\n" for name, value in values.items()) + textwrap.dedent(program)
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return [int(number) for number in done.stdout.split()]
 
 
 # Text
@@ -359,84 +331,3 @@ def test_extending_by_a_long_list_copies_only_what_is_kept(strategy):
         strategy=strategy,
     )
     assert most < 4 * KIB
-
-
-# Leaks
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "for chunk in (b'abc', 'é€😀' * 100, bytearray(b'x' * 500), memoryview(b'y' * 50), ''): t.push(chunk)",
-        "t.push('é€😀' * 100); t.finish(); t.finish_bytes(); t.notice('log')",
-        "t.push(b'\\xff' * 500); t.finish()",
-        "n.push('é\\n€😀' * 100); n.push(b'\\r\\n'); n.finish(); n.finish_bytes(); n.notice('log', unit='lines')",
-        "n.push('a\\nb\\nc'); n.finish().render(); n.finish().render('~'); n.finish().render(repr)",
-        "n.push('a\\nb\\nc'); r = n.finish(); refused(r.render, 5); refused(r.render, hash); refused(n.notice, 'x', 5)",
-        "i.extend([object()] * 50); i.finish().render(); i.finish().render(repr, str); refused(i.finish().render, len)",
-        "fit_text('é€😀' * 100, 50); fit_text('a\\r\\nb' * 100, 50, whole_lines=True); fit_text('\\ud800' * 100, 50)",
-        "fit_text('é' * 100, 50, marker=repr); fit_text('é' * 100, 50, marker=lambda result: result.tail + '\\ud800')",
-        "refused(fit_text, 5, 5); refused(fit_text, 'abc', -1); refused(lambda: fit_text('abc', 2, marker=hash))",
-        "t.extend([b'abc', 'é' * 100]); t.extend(str(n) for n in range(50)); t.extend(())",
-        "t.push(memoryview(b'abcd').cast('H')); t.push(memoryview(b'abcd').cast('B', (2, 2)))",
-        "refused(t.push, None); refused(t.push, memoryview(b'abcdef')[::2]); refused(t.push, Released)",
-        "refused(t.extend, 'abc'); refused(t.extend, b'abc'); refused(t.extend, 5); refused(t.extend, [b'a', 5])",
-        "refused(TextRetainer, 5); refused(TextRetainer, ItemHead(3)); refused(lambda: TextRetainer(H, errors='no'))",
-        "s = TextRetainer(H, errors='strict'); s.push(b'\\xff'); refused(s.finish)",
-        "i.push(object()); i.extend([object()] * 50); i.extend(iter(range(50))); i.finish(); i.notice('grep')",
-        "refused(i.extend, None); refused(i.extend, broken()); refused(ItemRetainer, TextHead(3))",
-        "ItemRetainer[int](ItemTail(3)).push([]); RetainedItems[int]",
-        "i.push(i); i.finish()",
-        "TextHeadTail(10**30, 1); refused(TextHead, -1); refused(TextHead, 1.5); refused(lambda: TextHead(1, stop=''))",
-        "Omitted('exact', 10**30) + Omitted('at_least', 3); refused(Omitted, 'exact'); refused(Omitted, 'none', 1)",
-        "hash(t.finish()); repr(i.finish()); t.finish() == t.finish(); refused(hash, i.finish())",
-        "pickle.loads(pickle.dumps((t.push(b'abc'), t.finish(), t.finish_bytes(), i.finish(), t.notice('x'))))",
-        "copy.deepcopy((t.push(b'abc'), t.finish(), i.finish(), t.notice('x')))",
-        "format_retention_notice(t.notice('x'), str); refused(describe_omitted, 3, 'items')",
-        "refused(RetainedText, 'a', 'b', None, True, Omitted('none'), 5); refused(PushDecision, 1)",
-    ],
-)
-def test_a_thousand_rounds_leave_nothing_behind(body):
-    blocks, traced = run(
-        f"""
-        import copy, pickle
-
-        Released = memoryview(b"abc")
-        Released.release()
-        H = TextHead(3)
-
-        def refused(function, *arguments):
-            try:
-                function(*arguments)
-            except Exception:
-                return
-            raise AssertionError(arguments)
-
-        def broken():
-            yield 1
-            raise OSError
-
-        def rounds(count):
-            for _ in range(count):
-                t = TextRetainer(TextHeadTail(300, 300))
-                i = ItemRetainer(ItemHeadTail(3, 3))
-                n = TextRetainer(TextHeadTail(300, 300, head_lines=1, tail_lines=1), whole_lines=True)
-                {body}
-
-        rounds(300)
-        gc.collect()
-        before = sys.getallocatedblocks()
-        rounds(1000)
-        gc.collect()
-        blocks = sys.getallocatedblocks() - before
-        start()
-        rounds(100)
-        print(blocks, held())
-        """
-    )
-    # One object in each round would be a thousand blocks (free lists and caches account for some), and one buffer of
-    # 300 bytes in each of the hundred traced rounds 30,000 bytes.
-    assert blocks < 250
-    if "PYTHONMALLOC" not in os.environ:
-        # With another allocator CPython's own tables, the one of interned strings first, come and go in the count.
-        assert traced < 8 * KIB
