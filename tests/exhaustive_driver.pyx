@@ -290,9 +290,15 @@ cdef str described(Case case):
 cdef int check_stream(Case case, const Stream *stream) except -1:
     cdef Answer wanted = expected(stream, &case.budgets)
     cdef Py_ssize_t seen
+    cdef Py_ssize_t half = stream.size // 2
     begin_again(case)
     check_push(case, stream, 0, stream.size)
     check_answer(case, stream, &wanted, "as a whole")
+    begin_again(case)
+    # A ring's seam is written across by no single byte, and by no chunk that is longer than the ring.
+    check_push(case, stream, 0, half)
+    check_push(case, stream, half, stream.size - half)
+    check_answer(case, stream, &wanted, "in halves")
     begin_again(case)
     for seen in range(stream.size):
         check_push(case, stream, seen, 1)
@@ -329,4 +335,4 @@ def check(list cases not None, list classes not None, Py_ssize_t size, long long
         look_at(&stream)
         for case in cases:
             check_stream(case, &stream)
-    return 2 * (last - first) * len(cases)
+    return 3 * (last - first) * len(cases)
