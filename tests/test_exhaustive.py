@@ -17,7 +17,7 @@ def driver(tmp_path_factory):
     return load(build(tmp_path_factory.mktemp("driver")))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def chance():
     """Another sample each time; what fails names its stream, so that it needs no seed to be seen again."""
     seed = random.randrange(2**32)

@@ -1,4 +1,4 @@
-"""The committed inputs of the fuzz targets, without the fuzzer: each was once of a new kind."""
+"""The committed inputs of the fuzz targets, without the fuzzer: some that it found new, and long ones."""
 
 from pathlib import Path
 

@@ -125,9 +125,9 @@ class Text:
 
     def check(self, retainer, stream):
         expected = outcome(reference.text, self.strategy, stream, **self.settings)
-        assert outcome(retainer.finish) == expected, (self.strategy, self.settings, stream)
+        assert outcome(retainer.finish) == expected, (self.strategy, self.settings, stream[-99:])
         raw = reference.raw(self.strategy, stream)
-        assert retainer.finish_bytes() == raw, (self.strategy, self.settings, stream)
+        assert retainer.finish_bytes() == raw, (self.strategy, self.settings, stream[-99:])
         assert (retainer.seen_bytes, retainer.truncated) == (len(stream), raw.truncated)
         if isinstance(expected, type):
             return
@@ -185,7 +185,7 @@ class Items(Text):
         ])  # fmt: skip
 
     def check(self, retainer, stream):
-        assert retainer.finish() == reference.items(self.strategy, stream), (self.strategy, stream)
+        assert retainer.finish() == reference.items(self.strategy, stream), (self.strategy, stream[-99:])
         result = retainer.finish()
         notice = retainer.notice("scope")
         assert (notice.omitted, notice.kept) == (result.omitted, result.kept)
@@ -206,7 +206,7 @@ class Items(Text):
 def push(world, source, retained):
     retainer, stream = retained[-1]
     chunk, data = world.chunk(source, world.limit - len(stream))
-    assert retainer.push(chunk) == decision(world.strategy, stream, data), (world.strategy, stream, chunk)
+    assert retainer.push(chunk) == decision(world.strategy, stream, data), (world.strategy, stream[-99:], chunk)
     retained[-1] = retainer, stream + data
 
 
@@ -222,9 +222,9 @@ def extend(world, source, retained):
     rest = iter([chunk for chunk, _ in pairs])
     stream, taken, answer = extended(world.strategy, stream, [data for _, data in pairs])
     make = source.choice([list, tuple, iter])
-    assert retainer.extend(make(rest)) == answer, (world.strategy, stream, pairs)
+    assert retainer.extend(make(rest)) == answer, (world.strategy, stream[-99:], len(pairs))
     if make is iter:
-        assert len(list(rest)) == len(pairs) - taken, (world.strategy, stream, pairs)
+        assert len(list(rest)) == len(pairs) - taken, (world.strategy, stream[-99:], len(pairs))
     retained[-1] = retainer, stream
 
 
