@@ -177,9 +177,10 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         decision = KEPT
         for item in items:
             decision = self.accept(item)
-            kept &= decision.kept
-            if decision.should_stop:
-                break
+            if decision is not KEPT:
+                kept = False
+                if decision is OMITTED_STOP:
+                    break
         with cython.critical_section(self):
             return self.decide(kept, decision.should_stop)
 
@@ -364,13 +365,16 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         cdef PushDecision decision = None
         cdef list last, _old_ring
         first = items[:to_head]
-        last = list(items[size - to_ring:])
+        part = items[size - to_ring:]
+        last = part if PyList_CheckExact(part) else list(part)
         if len(first) != to_head or len(last) != to_ring:
             return None
         if size == 0:
             return self.decide(True, False)
-        for item in first:
-            decision = self.take(item)
+        if to_head:
+            self.head.extend(first)
+            self.count += to_head
+            decision = KEPT
         if beyond == 0:
             for item in last:
                 decision = self.take(item)
