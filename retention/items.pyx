@@ -168,21 +168,26 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         Raises TypeError for what is no iterable; what the iterable raises; and MemoryError.
         """
         cdef bint kept = True
+        cdef bint all_kept = True
+        cdef bint stops = self.beyond is OMITTED_STOP
         cdef PushDecision decision
         if PyList_CheckExact(items) or PyTuple_CheckExact(items):
             with cython.critical_section(self):
                 decision = self.extend_sequence(items)
             if decision is not None:
                 return decision
-        decision = KEPT
         for item in items:
-            decision = self.accept(item)
-            if decision is not KEPT:
-                kept = False
-                if decision is OMITTED_STOP:
+            if LOCK_ALWAYS:
+                with cython.critical_section(self):
+                    kept = self.take(item)
+            else:
+                kept = self.take(item)
+            if not kept:
+                all_kept = False
+                if stops:
                     break
         with cython.critical_section(self):
-            return self.decide(kept, decision.should_stop)
+            return self.decide(all_kept, stops and not kept)
 
     def finish(self):
         """Return the RetainedItems of the stream so far, as if it ended here. Changes nothing: pushing may go on.
@@ -328,11 +333,12 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
     cdef PushDecision accept(self, item):
         # With a GIL a critical section is nothing, but the reference that it takes is something.
         if not LOCK_ALWAYS:
-            return self.take(item)
+            return KEPT if self.take(item) else self.beyond
         with cython.critical_section(self):
-            return self.take(item)
+            return KEPT if self.take(item) else self.beyond
 
-    cdef PushDecision take(self, item):
+    cdef inline bint take(self, item) except -1:
+        # Whether nothing is omitted so far.
         cdef PyObject *items = <PyObject *>self.head
         if size_of(items) >= self.head_budget:
             items = <PyObject *>self.ring
@@ -340,14 +346,14 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
                 self.count += 1
                 if self.tail_budget:
                     self.replace_oldest(<PyObject *>item)
-                return self.beyond
+                return False
         if LOCK_ALWAYS:
             append(items, <PyObject *>item)
         else:
             # In place, which is faster.
             (<list>items).append(item)
         self.count += 1
-        return KEPT
+        return True
 
     cdef void replace_oldest(self, PyObject *item):
         cdef Py_ssize_t at = self.oldest
@@ -362,7 +368,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         cdef Py_ssize_t to_head = min(size, max(self.head_budget - size_of(<PyObject *>self.head), 0))
         cdef Py_ssize_t to_ring = min(size - to_head, self.tail_budget)
         cdef Py_ssize_t beyond = size - to_head - to_ring
-        cdef PushDecision decision = None
+        cdef bint kept = True
         cdef list last, _old_ring
         first = items[:to_head]
         part = items[size - to_ring:]
@@ -374,11 +380,10 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         if to_head:
             self.head.extend(first)
             self.count += to_head
-            decision = KEPT
         if beyond == 0:
             for item in last:
-                decision = self.take(item)
-            return decision
+                kept = self.take(item)
+            return KEPT if kept else self.beyond
         # Where something is passed over, what follows fills the whole ring: at once, as the old ring is none of the
         # stream's end any more. It lives until all is set.
         _old_ring = self.ring
