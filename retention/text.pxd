@@ -64,7 +64,6 @@ cdef class TextRetainer:
     cdef PushDecision accept(self, chunk)
     cdef PushDecision write(self, const uint8_t *data, size_t size)
     cdef PushDecision write_locked(self, const uint8_t *data, size_t size)
-    cdef PushDecision write_bytearray(self, chunk)
     cdef PushDecision write_buffer(self, chunk)
     cdef PushDecision write_str(self, chunk)
     cdef int configure(self, errors, whole_lines, count_lines) except -1

@@ -494,11 +494,14 @@ omitted_lines=Omitted(kind='unknown', count=None))
             return self.write(<const uint8_t *>PyBytes_AS_STRING(chunk), PyBytes_GET_SIZE(chunk))
         if PyUnicode_Check(chunk):
             return self.write_str(chunk)
-        if PyByteArray_CheckExact(chunk):
-            if LOCK_ALWAYS:
-                return self.write_bytearray(chunk)
-            return self.write(<const uint8_t *>PyByteArray_AS_STRING(chunk), PyByteArray_GET_SIZE(chunk))
-        return self.write_buffer(chunk)
+        if not LOCK_ALWAYS:
+            if PyByteArray_CheckExact(chunk):
+                return self.write(<const uint8_t *>PyByteArray_AS_STRING(chunk), PyByteArray_GET_SIZE(chunk))
+            return self.write_buffer(chunk)
+        # Other threads may push the same chunk, and a memoryview or bytearray counts its exports as if there were a GIL
+        # (CPython 3.13).
+        with cython.critical_section(chunk):
+            return self.write_buffer(chunk)
 
     cdef PushDecision write(self, const uint8_t *data, size_t size):
         if LOCK_ALWAYS or self.drains:
@@ -520,11 +523,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if status < 0:
             raise MemoryError
         return decision
-
-    cdef PushDecision write_bytearray(self, chunk):
-        # Another thread may resize it, where no GIL keeps that off.
-        with cython.critical_section(chunk):
-            return self.write(<const uint8_t *>PyByteArray_AS_STRING(chunk), PyByteArray_GET_SIZE(chunk))
 
     cdef PushDecision write_buffer(self, chunk):
         # As plain bytes, which an exporter gives out of memory that is C-contiguous, whatever its items (PEP 3118).
