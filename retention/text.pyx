@@ -415,8 +415,8 @@ omitted_lines=Omitted(kind='unknown', count=None))
             raise ValueError("the state of the TextRetainer is damaged: it does not hold what its counts say")
         between = seen - len(first) - len(last)
         known = first.count(b"\n") + last.count(b"\n") if self.lines.counted else 0
-        # Before they are compared: Cython 3.3 gives the result of a chained comparison back twice where there is no memory
-        # for a later operand.
+        # Before they are compared: Cython 3.3 gives the result of a chained comparison back twice where there is no
+        # memory for a later operand.
         least, most = known, known + between
         end_known = not between or last
         if not self.lines.counted:
