@@ -39,9 +39,8 @@ cdef extern from "Python.h":
 cdef int STATE_VERSION = 1
 cdef list STATE_TYPES = [str, bool, bool, int, int, bool, bytes, bytes]
 
-# Of a stream that is merged from others: more cannot be counted.
+# Of a stream that is merged or unpickled: pushing cannot count that far, and so never wraps.
 cdef unsigned long long MOST_BYTES = (1 << 63) - 1
-cdef unsigned long long COUNTABLE = <unsigned long long>-1
 
 cdef enum:
     TOO_LONG = 1
@@ -403,7 +402,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef ChunkLines chunk
         cdef const uint8_t *data
         seen, newlines, ends_line, first, last = held
-        if not (0 <= newlines <= seen <= COUNTABLE):
+        if not (0 <= newlines <= seen <= MOST_BYTES):
             raise ValueError("the state of the TextRetainer is damaged: its counts cannot be")
         head_limit = self.window.head_limit
         if self.lines.counted and first:
