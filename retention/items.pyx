@@ -67,8 +67,10 @@ cdef Py_ssize_t LARGEST = <Py_ssize_t>((<size_t>-1) // 8)
 # The layout of a pickled state.
 cdef int STATE_VERSION = 1
 
-# Of a stream that is merged or unpickled: pushing cannot count that far, and so never wraps.
+# Of a stream that is merged from others; and of one that is unpickled, to which pushing may have added as much as
+# anybody can push. From there no more pushing reaches the end of the counter.
 cdef unsigned long long MOST_ITEMS = (1 << 63) - 1
+cdef unsigned long long COUNTABLE = <unsigned long long>3 << 62
 
 cdef PushDecision KEPT = shared_decision(True, False, False)
 cdef PushDecision OMITTED = shared_decision(False, True, False)
@@ -267,7 +269,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         with cython.critical_section(self):
             if self.count:
                 raise ValueError("only a fresh ItemRetainer can take a state")
-            if not 0 <= count <= MOST_ITEMS or (
+            if not 0 <= count <= COUNTABLE or (
                 len(first) != min(count, self.head_budget) or len(last) != min(count - len(first), self.tail_budget)
             ):
                 raise ValueError("the state of the ItemRetainer is damaged: it does not hold what its count says")

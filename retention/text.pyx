@@ -39,8 +39,10 @@ cdef extern from "Python.h":
 cdef int STATE_VERSION = 1
 cdef list STATE_TYPES = [str, bool, bool, int, int, bool, bytes, bytes]
 
-# Of a stream that is merged or unpickled: pushing cannot count that far, and so never wraps.
+# Of a stream that is merged from others; and of one that is unpickled, to which pushing may have added as much as
+# anybody can push. From there no more pushing reaches the end of the counter.
 cdef unsigned long long MOST_BYTES = (1 << 63) - 1
+cdef unsigned long long COUNTABLE = <unsigned long long>3 << 62
 
 cdef enum:
     TOO_LONG = 1
@@ -402,7 +404,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef ChunkLines chunk
         cdef const uint8_t *data
         seen, newlines, ends_line, first, last = held
-        if not (0 <= newlines <= seen <= MOST_BYTES):
+        if not (0 <= newlines <= seen <= COUNTABLE):
             raise ValueError("the state of the TextRetainer is damaged: its counts cannot be")
         head_limit = self.window.head_limit
         if self.lines.counted and first:

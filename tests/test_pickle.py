@@ -585,3 +585,13 @@ def test_more_than_can_be_merged_can_be_copied_where_it_was_pushed():
     assert whole.seen_bytes == 2**63
     assert copy.copy(whole).finish() == whole.finish()
     assert pickle.loads(pickle.dumps(whole)).finish() == whole.finish()
+
+
+@pytest.mark.parametrize("retainer", [TextRetainer(TextTail(2)), ItemRetainer(ItemTail(2))])
+def test_a_count_that_a_push_could_wrap_is_refused(retainer):
+    retainer.extend(["a", "b", "c"])
+    function, arguments, state = retainer.__reduce__()
+    held = [field if field != 3 or type(field) is not int else 2**64 - 1 for field in state]
+    assert held != list(state)
+    with pytest.raises(ValueError, match="damaged"):
+        function(*arguments).__setstate__(tuple(held))
