@@ -549,6 +549,8 @@ class Pure:
 
 
 class Control(Case):
+    raises = (KeyError,)
+
     def __init__(self, operation):
         self.operation = operation
 
@@ -559,7 +561,12 @@ class Control(Case):
         """Only what it loses is looked at."""
 
 
+def raising():
+    raise KeyError
+
+
 CONTROLS = {
+    "raise": lambda: raising(),
     "list": lambda: operator.iadd([], list(range(1000, 1005))),
     "cell": lambda: (lambda value: lambda: value)(object()),
     "pickle": lambda: pickled(Pure("strategy")),
@@ -571,6 +578,8 @@ CONTROLS = {
 # Programs and files that the cases share; what is started is recorded, so that nothing is lost by being forgotten.
 CAT = ["cat"]
 STARTED = []
+# Failures at which CPython lost an exception.
+LOST = []
 HOOK = LOOP = None
 PATH = os.path.join(tempfile.gettempdir(), f"retention-nomemory-{os.getpid()}")
 
@@ -643,7 +652,7 @@ def results():
         yield f"repr({name})", partial(repr, value), repr(value)
         yield f"{name} ==", partial(kind.__eq__, value, kind(*fields)), True
         yield f"pickle {name}", partial(pickled, value), value
-        yield f"copy {name}", partial(copy.deepcopy, value), value
+        yield f"deepcopy {name}", partial(copy.deepcopy, value), value
         if kind is not RetainedItems:
             yield f"hash({name})", partial(hash, value), hash(value)
     yield "Omitted +", lambda: omitted + omitted, Omitted("exact", 2 * 10**30)
@@ -661,10 +670,12 @@ def results():
 def control_of(name):
     """The case of CPython alone that may excuse it if this one loses memory."""
     words = name.replace(",", "").split()
-    if words[0] == "items" and words[1] in ("merge", "add", "extend", "reduce"):
+    if words[0] == "items" and words[1] in ("merge", "add", "extend", "reduce", "finish", "render"):
         return "list"
     if name in ("refused merge", "program communicate, both"):
         return "cell"
+    if name.startswith(("value render", "refused drain")):
+        return "raise"
     return next((word for word in words if word in CONTROLS), None)
 
 
@@ -759,6 +770,7 @@ def sweep(hook, make, last_of):
                 if words != "error return without exception set" and not words.startswith("<function "):
                     raise
                 raised = True
+                LOST.append(number)
             finally:
                 hits = done()
             case.check(raised, answer)
@@ -792,6 +804,7 @@ def one_case(hook, make):
         case.close()
     case = answer = None
     found = {"hits": 0, "problems": [], "grown": {}}
+    LOST.clear()
     for mode, last_of in MODES.items():
         grown = []
         for _ in range(ROUNDS):
@@ -805,6 +818,7 @@ def one_case(hook, make):
                 break
         found["hits"] = max(found["hits"], hits)
         found["grown"][mode] = grown
+    found["lost"] = len(LOST)
     return found
 
 

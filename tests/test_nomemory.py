@@ -56,7 +56,7 @@ def compilers():
 
 
 def found(folder, names):
-    """What the cases of these names found, in an interpreter of their own: it may crash, and not take us with it."""
+    """What the cases of these names found, in an interpreter of their own. If it crashes, what it said."""
     command = [sys.executable, HERE / "nomemory_child.py", folder, *names]
     with subprocess.Popen(
         command,
@@ -71,16 +71,30 @@ def found(folder, names):
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode < 0:
+        return f"status {process.returncode}: {complaint}"
     assert process.returncode == 0, complaint
     return json.loads(output)
 
 
 @pytest.fixture(scope="session")
 def controls(folder):
-    """What CPython itself loses, for each of the ways in which it is used, in blocks each time."""
-    answers = found(folder, CONTROLS)
-    assert not any(answer["problems"] for answer in answers.values())
-    return {name.split()[1]: max(map(lost, answer["grown"].values())) for name, answer in answers.items()}
+    """What CPython itself loses, for each way in which it is used, in blocks each time; None where it crashes."""
+    losses = {}
+    for control in CONTROLS:
+        answer = found(folder, [control])
+        kind = control.split()[1]
+        if isinstance(answer, str):
+            losses[kind] = None
+            continue
+        losses[kind] = max(map(lost, answer[control]["grown"].values()))
+        if kind == "raise" and answer[control]["lost"] and sys.version_info >= (3, 12):
+            # An exception that CPython has lost crashes it when compiled code adds its line to the traceback.
+            losses[kind] = None
+    if losses["cell"] is None:
+        # The functions of `copy` have some too, and what they break shows later.
+        losses["copy"] = losses["deepcopy"] = None
+    return losses
 
 
 def lost(rounds):
@@ -90,13 +104,17 @@ def lost(rounds):
 
 @pytest.mark.parametrize("operation", GROUPS)
 def test_without_memory_all_is_as_before_and_nothing_is_lost(operation, folder, controls):
-    answers = found(folder, GROUPS[operation])
-    assert answers.keys() == set(GROUPS[operation])
+    control_of = nomemory_child.control_of
+    names = [name for name in GROUPS[operation] if controls.get(control_of(name), 0) is not None]
+    if not names:
+        pytest.skip("without memory this CPython crashes by itself in what this makes use of")
+    answers = found(folder, names)
+    assert not isinstance(answers, str), answers
+    assert answers.keys() == set(names)
     problems = [f"{name}: {problem}" for name, answer in answers.items() for problem in answer["problems"]]
     assert not problems, "\n\n".join(problems[:5])
     for name, answer in answers.items():
-        control = nomemory_child.control_of(name)
-        if "arun" in name or (control is not None and controls[control]):
+        if "arun" in name or controls.get(control_of(name), 0):
             # CPython loses some by itself, and so does its event loop: no telling.
             continue
         assert all(lost(rounds) <= 0 for rounds in answer["grown"].values()), (name, answer["grown"])
