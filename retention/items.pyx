@@ -177,7 +177,8 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
                 decision = self.extend_sequence(items)
             if decision is not None:
                 return decision
-        for item in items:
+        # By an iterator, also a list, where another thread may make it shorter meanwhile.
+        for item in (iter(items) if LOCK_ALWAYS else items):
             if LOCK_ALWAYS:
                 with cython.critical_section(self):
                     kept = self.take(item)

@@ -177,7 +177,8 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef bint kept = True
         cdef bint should_stop = False
         cdef PushDecision decision
-        for chunk in chunks:
+        # By an iterator, also a list, where another thread may make it shorter meanwhile.
+        for chunk in (iter(chunks) if LOCK_ALWAYS else chunks):
             decision = self.accept(chunk)
             kept &= decision.kept
             should_stop = decision.should_stop

@@ -727,6 +727,21 @@ def test_a_list_that_another_thread_changes_while_it_extends(strategy):
     assert all(type(item) is int for item in result.items)
 
 
+def test_a_list_of_chunks_that_another_thread_changes_while_it_extends():
+    retainer = TextRetainer(TextTail(PERIOD * 100))
+    source = []
+
+    def change():
+        for size in range(300):
+            source.extend([LINE] * size)
+            del source[size // 2 :]
+            source.clear()
+
+    with often_switching():
+        assert in_threads([change, lambda: [retainer.extend(source) for _ in range(300)]] * 4) == []
+    assert check_text(retainer.finish()) % PERIOD == 0
+
+
 def test_spoiling_the_hidden_lists_in_another_thread_spoils_no_memory():
     # What is kept is nonsense then, which is the spoiler's own affair.
     retainer = ItemRetainer(ItemHeadTail(20, 20))
