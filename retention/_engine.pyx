@@ -285,6 +285,8 @@ cdef class Pump:
             # Who does not wait leaves them to the interpreter.
             if self.sees_signals and (seconds is None or seconds > 0):
                 self.hear_signals()
+                # One that came before there was the pipe: it is not told of there.
+                PyErr_CheckSignals()
             with nogil:
                 event = self.loop(deadline)
         finally:

@@ -444,32 +444,48 @@ def test_a_signal_during_the_grace_does_not_shorten_it():
     assert (out, status) == (b"asked\nagain\n", 124)
 
 
-RAISE_BEFORE_POLL = """
+RAISE_BEFORE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 
-/* The first poll() of several descriptors is preceded by a signal: as late as one may come and not interrupt it. */
+/* The making of the pipe that tells of signals, or else the first poll() of several descriptors, is preceded by a
+   signal: as late as one may come and not be told of, and not interrupt it. */
+static void raise_once(const char *before)
+{
+    char *number = getenv(before);
+    if (number) {
+        int raised = atoi(number);
+        unsetenv(before);
+        raise(raised);
+    }
+}
+
+int pipe2(int ends[2], int flags)
+{
+    int (*real)(int[2], int) = dlsym(RTLD_NEXT, "pipe2");
+    if (flags & O_NONBLOCK)
+        raise_once("RAISE_BEFORE_PIPE");
+    return real(ends, flags);
+}
+
 int poll(struct pollfd *polled, nfds_t count, int milliseconds)
 {
     int (*real)(struct pollfd *, nfds_t, int) = dlsym(RTLD_NEXT, "poll");
-    char *number = getenv("RAISE_BEFORE_POLL");
-    if (number && count > 3) {
-        int raised = atoi(number);
-        unsetenv("RAISE_BEFORE_POLL");
-        raise(raised);
-    }
+    if (count > 3)
+        raise_once("RAISE_BEFORE_POLL");
     return real(polled, count, milliseconds);
 }
 """
 
 
-@pytest.fixture
-def raising_before_poll(tmp_path):
+@pytest.fixture(params=["PIPE", "POLL"])
+def raising_before_it_waits(tmp_path, request):
     """The environment of a process that a signal reaches just before it waits."""
-    (tmp_path / "shim.c").write_text(RAISE_BEFORE_POLL)
+    (tmp_path / "shim.c").write_text(RAISE_BEFORE)
     try:
         subprocess.run(["cc", "-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"], cwd=tmp_path, check=True)
     except FileNotFoundError:
@@ -478,24 +494,24 @@ def raising_before_poll(tmp_path):
         **os.environ,
         # Behind what is preloaded already: a sanitizer insists on being the first.
         "LD_PRELOAD": f"{os.environ.get('LD_PRELOAD', '')} {tmp_path / 'shim.so'}",
-        "RAISE_BEFORE_POLL": str(int(number)),
+        f"RAISE_BEFORE_{request.param}": str(int(number)),
     }
 
 
 @pytest.mark.parametrize("number", PASSED_ON)
-def test_a_signal_just_before_it_waits_is_passed_on_at_once(number, raising_before_poll):
+def test_a_signal_just_before_it_waits_is_passed_on_at_once(number, raising_before_it_waits):
     # Not only when the command prints something, which may take for ever.
     began = time.monotonic()
     command = ["sh", "-c", "ulimit -c 0; exec sleep 10"]
-    assert retain("--", *command, env=raising_before_poll(number))[2] == 128 + number
+    assert retain("--", *command, env=raising_before_it_waits(number))[2] == 128 + number
     assert time.monotonic() - began < SLACK
 
 
-def test_ctrl_c_just_before_run_waits_ends_it_at_once(raising_before_poll):
+def test_ctrl_c_just_before_run_waits_ends_it_at_once(raising_before_it_waits):
     script = "import retention\ntry: retention.run(['sleep', '10'])\nexcept KeyboardInterrupt: print('interrupted')"
     began = time.monotonic()
     done = subprocess.run(
-        [sys.executable, "-c", script], env=raising_before_poll(signal.SIGINT), capture_output=True, timeout=SOON
+        [sys.executable, "-c", script], env=raising_before_it_waits(signal.SIGINT), capture_output=True, timeout=SOON
     )
     assert (done.stdout, done.stderr) == (b"interrupted\n", b"")
     assert time.monotonic() - began < SLACK
