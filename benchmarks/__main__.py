@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 CHECKOUT = HERE.parent
 # With what they are run: quickly, and fully. Whatever else is named bench_*.py belongs to pytest.
 SCRIPTS = {
-    "bench_stdout": (["--quick"], ["--beside", "all"]),
+    "bench_stdout": (["--quick"], ["--beside", "all", "--size", "300MB", "--rounds", "3"]),
     "bench_scale": (["--quick"], []),
     "bench_many": (["--gigabytes", "0.3", "--rounds", "1"], []),
 }
