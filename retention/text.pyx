@@ -517,7 +517,8 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef int status = 0
         lock_take(&self.lock)
         if size:
-            status = self.reserve(size)
+            if self.promised:
+                status = self.reserve(size)
             if status == 0:
                 status = self.feed(data, size)
         decision = self.decide(size)
@@ -560,7 +561,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         if PyUnicode_IS_ASCII(chunk):
             return self.write(<const uint8_t *>data, length)
         locked = begin(self)
-        if locked and self.reserve(utf8_size(chunk)) < 0:
+        if locked and self.promised and self.reserve(utf8_size(chunk)) < 0:
             size = -1
         elif kind == 1:
             size = write_units(&self.window, &self.lines, <const uint8_t *>data, length)
