@@ -365,13 +365,14 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
 
     cdef PushDecision extend_sequence(self, items):
         # Only what can be kept is copied out, counted and pushed; each push leaves everything in order, whatever a
-        # dying item's finalizer does in between. None: nothing was pushed, as the size changed in the meantime.
+        # dying item's finalizer does in between. None: nothing was pushed, as the size changed in the meantime, or
+        # somebody else took the room in the head.
         cdef Py_ssize_t size = len(items)
         cdef Py_ssize_t to_head = min(size, max(self.head_budget - size_of(<PyObject *>self.head), 0))
         cdef Py_ssize_t to_ring = min(size - to_head, self.tail_budget)
         cdef Py_ssize_t beyond = size - to_head - to_ring
         cdef bint kept = True
-        cdef list last, _old_ring
+        cdef list head, last, _old_ring
         first = items[:to_head]
         part = items[size - to_ring:]
         last = part if PyList_CheckExact(part) else list(part)
@@ -380,7 +381,11 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         if size == 0:
             return self.decide(True, False)
         if to_head:
-            self.head.extend(first)
+            if to_head > self.head_budget - size_of(<PyObject *>self.head):
+                return None
+            # By a reference of our own, as `held` does it.
+            head = self.head
+            head.extend(first)
             self.count += to_head
         if beyond == 0:
             for item in last:

@@ -593,6 +593,20 @@ def test_a_result_is_copied_from_lists_that_are_still_there(collect_after, way, 
     assert result.items in (items, items + more.finish().items)
 
 
+@pytest.mark.parametrize("allocations", range(8))
+@pytest.mark.parametrize("make", [list, tuple])
+def test_extend_by_a_list_finds_the_head_filled_by_what_collected_garbage_pushes(collect_after, make, allocations):
+    retainer = ItemRetainer(ItemHead(5))
+    source = make(range(5))
+    Garbage(lambda: retainer.extend("xxxx"))
+    collect_after(allocations)
+    retainer.extend(source)
+    gc.disable()
+    result = retainer.finish()
+    assert result.kept == 5
+    assert result.items in ([*range(5)], ["x", "x", "x", "x", 0])
+
+
 def hidden_lists(retainer):
     """The lists in which a retainer holds its items, as the garbage collector shows them to anybody."""
     lists = [found for found in gc.get_referents(retainer) if type(found) is list]
