@@ -30,7 +30,7 @@ usage: retain [options] [FILE...]
 
 Of a large FILE only the two ends are read (all of it where lines are counted); "-" is standard input.
 
-What to keep:
+What to keep, by default --head 8K --tail 8K:
   --head SIZE     keep the first SIZE bytes; without an option for the tail, nothing else
   --tail SIZE     keep the last SIZE bytes; without an option for the head, nothing else
   --head-lines N  of the head, keep at most N lines
@@ -48,7 +48,8 @@ How to show it:
 For a command:
   --merge         its standard error too, in the order of arrival; else that goes through untouched
   --timeout S     end it after S seconds
-  --spill FILE    write all of its output to a new file too; choose a directory that nobody else can write to
+  --spill FILE    write all of its output to a new file too, in a directory that nobody else can write to; where that
+                  fails, say so and go on
   --stats         say on standard error how many bytes came, in what time, and the memory used
   --foreground    leave it in this session, where it can read the terminal, and pass no signals on
   --no-progress   on a terminal, do not show how far it is
@@ -64,7 +65,7 @@ A command runs in a session of its own, so that its children can be ended with i
 
 Status: that of the command; 128+N if signal N ended it, 124 after --timeout, 0 after --stop, 127 if it is not found,
 126 if it cannot be run. Without a command: 0, or 130 after Ctrl-C, when what had come is printed. Always: 1 if reading
-or writing fails, 2 for options that are wrong, 141 if the output was closed.
+or writing fails (but for --spill), 2 for options that are wrong, 141 if the output was closed.
 """
 
 UNITS = "KMGTPE"
