@@ -4,7 +4,7 @@ Build switches, read from the environment here and nowhere else:
 
 RETENTION_TRACE=1     line tracing for coverage; the C stands beside the Cython, unoptimised
 RETENTION_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
-RETENTION_DEBUG=1     bounds and None checked, assertions on, unoptimised, with symbols
+RETENTION_DEBUG=1     bounds checked, assertions on, unoptimised, with symbols
 RETENTION_ENGINE=0    without the poll loop, as on a system that is not POSIX: no programs are run, all else works
 
 Builds of different kinds do not share objects: remove build/ between them.
@@ -38,7 +38,6 @@ DIRECTIVES = {
     "boundscheck": DEBUG,
     "wraparound": False,
     "initializedcheck": DEBUG,
-    "nonecheck": DEBUG,
     "cdivision": True,
     # Real method descriptors: 10 ns less a call. The signature stays visible to inspect all the same.
     "binding": False,
