@@ -833,3 +833,12 @@ def test_the_repr_shows_the_strategy_and_what_was_seen():
 def test_what_a_retainer_tells_cannot_be_set(name):
     with pytest.raises(AttributeError):
         setattr(TextRetainer(TextHead(3)), name, 5)
+
+
+@pytest.mark.parametrize("code", [0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF])
+def test_the_first_and_last_characters_of_each_length_are_encoded_right(code):
+    # Beside one that makes the string as wide as the character, and one that makes it wider.
+    for text in (chr(code), chr(code) + "\U0001f600"):
+        retainer = TextRetainer(TextHead(100))
+        retainer.push(text)
+        assert retainer.finish_bytes().head == text.encode()
