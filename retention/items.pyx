@@ -114,7 +114,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
     cdef object limit
 
     # Without a GIL each method does in a critical section what it does at one moment; what is no method of Python's,
-    # but for `accept`, is called in one. It is suspended while its thread waits for anything, or runs code that does:
+    # but for `keep`, is called in one. It is suspended while its thread waits for anything, or runs code that does:
     # wherever that may be, all is in order. One inside of another would be suspended by it, so there is none.
 
     def __cinit__(self, strategy):
@@ -157,7 +157,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
         Returns the PushDecision: `kept`, `truncated`, `should_stop`. Raises MemoryError; the retainer is then as it
         was before.
         """
-        return self.accept(item)
+        return KEPT if self.keep(item) else self.beyond
 
     def extend(self, items, /):
         """Push each of the items of an iterable, up to and including the first that asks to stop.
@@ -179,11 +179,7 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
                 return decision
         # By an iterator, also a list, where another thread may make it shorter meanwhile.
         for item in (iter(items) if LOCK_ALWAYS else items):
-            if LOCK_ALWAYS:
-                with cython.critical_section(self):
-                    kept = self.take(item)
-            else:
-                kept = self.take(item)
+            kept = self.keep(item)
             if not kept:
                 all_kept = False
                 if stops:
@@ -332,12 +328,12 @@ omitted=Omitted(kind='exact', count=2), seen=5, kept=3)
             return EMPTY_AFTER_OMISSION
         return OMITTED_STOP if should_stop else OMITTED
 
-    cdef PushDecision accept(self, item):
+    cdef inline bint keep(self, item) except -1:
         # With a GIL a critical section is nothing, but the reference that it takes is something.
         if not LOCK_ALWAYS:
-            return KEPT if self.take(item) else self.beyond
+            return self.take(item)
         with cython.critical_section(self):
-            return KEPT if self.take(item) else self.beyond
+            return self.take(item)
 
     cdef inline bint take(self, item) except -1:
         # Whether nothing is omitted so far.
