@@ -16,6 +16,7 @@ import termios
 import time
 
 import pytest
+from compiling import shared_library
 from watch import SLACK, SOON, is_running, line_in, wait_for
 
 from retention._options import HELP, TAKES_VALUE
@@ -486,10 +487,7 @@ int poll(struct pollfd *polled, nfds_t count, int milliseconds)
 def raising_before_it_waits(tmp_path, request):
     """The environment of a process that a signal reaches just before it waits."""
     (tmp_path / "shim.c").write_text(RAISE_BEFORE)
-    try:
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", "shim.so", "shim.c", "-ldl"], cwd=tmp_path, check=True)
-    except FileNotFoundError:
-        pytest.skip("there is no C compiler")
+    shared_library(tmp_path / "shim.c", tmp_path / "shim.so")
     return lambda number: {
         **os.environ,
         # Behind what is preloaded already: a sanitizer insists on being the first.

@@ -3,22 +3,17 @@
 What happens there is in faults_child.py; what makes the calls fail is shim.c, which is compiled here and preloaded.
 """
 
-import contextlib
 import json
 import os
 import platform
-import shutil
-import signal
-import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 
 import pytest
+from compiling import shared_library
+from watch import SOON, in_own_group
 
 HERE = Path(__file__).parent
-# More than any of these takes, also on a slow and busy machine.
-SOON = 60
 
 pytestmark = [
     pytest.mark.skipif(
@@ -30,19 +25,7 @@ pytestmark = [
 
 @pytest.fixture(scope="session")
 def shim(tmp_path_factory):
-    compiler = next(filter(None, map(shutil.which, compilers())), None)
-    if compiler is None:
-        pytest.skip("there is no C compiler")
-    library = tmp_path_factory.mktemp("shim") / "shim.so"
-    subprocess.run(
-        [compiler, "-O1", "-Wall", "-shared", "-fPIC", "-o", library, HERE / "shim.c", "-ldl"], check=True, timeout=SOON
-    )
-    return library
-
-
-def compilers():
-    words = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
-    return [words[0], "cc", "gcc", "clang"]
+    return shared_library(HERE / "shim.c", tmp_path_factory.mktemp("shim") / "shim.so")
 
 
 @pytest.fixture
@@ -51,22 +34,8 @@ def faults(shim):
 
     def run(*words):
         env = {**os.environ, "LD_PRELOAD": str(shim)}
-        # In a group of its own, so that what hangs is ended whole.
-        with subprocess.Popen(
-            [sys.executable, HERE / "faults_child.py", *words],
-            env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            try:
-                output, complaint = process.communicate(timeout=SOON)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-        assert process.returncode == 0, complaint
+        status, output, complaint = in_own_group([sys.executable, HERE / "faults_child.py", *words], SOON, env=env)
+        assert status == 0, complaint
         answer = json.loads(output)
         assert not answer["problems"], "\n\n".join(answer["problems"][:5])
         assert complaint == ""

@@ -7,15 +7,14 @@ otherwise, and system calls that fail, are in test_faults.py.
 
 import json
 import os
-import shutil
-import signal
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 import nomemory_child
 import pytest
+from compiling import shared_library
+from watch import in_own_group
 
 HERE = Path(__file__).parent
 # More than any of these takes, also on a slow and busy machine.
@@ -38,42 +37,22 @@ def folder(tmp_path_factory):
     """A directory with the compiled module."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         pytest.skip("without the GIL CPython's allocators cannot be replaced")
-    compiler = next(filter(None, map(shutil.which, compilers())), None)
     include = sysconfig.get_path("include")
-    if compiler is None or not Path(include, "Python.h").exists():
-        pytest.skip("there is no C compiler, or no header of CPython")
+    if not Path(include, "Python.h").exists():
+        pytest.skip("there is no header of CPython")
     folder = tmp_path_factory.mktemp("nomemory")
-    flags = ["-O1", "-Wall", "-shared", "-fPIC", f"-I{include}"]
-    if sys.platform == "darwin":
-        flags += ["-undefined", "dynamic_lookup"]
-    subprocess.run([compiler, *flags, "-o", folder / "nomemory.so", HERE / "nomemory.c"], check=True, timeout=SOON)
+    flags = ["-undefined", "dynamic_lookup"] if sys.platform == "darwin" else []
+    shared_library(HERE / "nomemory.c", folder / "nomemory.so", f"-I{include}", *flags)
     return folder
-
-
-def compilers():
-    words = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
-    return [words[0], "cc", "gcc", "clang"]
 
 
 def found(folder, names):
     """What the cases of these names found, in an interpreter of their own. If it crashes, what it said."""
     command = [sys.executable, HERE / "nomemory_child.py", folder, *names]
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        try:
-            output, complaint = process.communicate(timeout=SOON)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-    if process.returncode < 0:
-        return f"status {process.returncode}: {complaint}"
-    assert process.returncode == 0, complaint
+    status, output, complaint = in_own_group(command, SOON)
+    if status < 0:
+        return f"status {status}: {complaint}"
+    assert status == 0, complaint
     return json.loads(output)
 
 

@@ -3,6 +3,8 @@
 import contextlib
 import fcntl
 import os
+import signal
+import subprocess
 import sys
 import termios
 import time
@@ -22,6 +24,25 @@ def wait_for(condition):
         assert time.monotonic() < deadline, "it never came"
         time.sleep(0.01)
     return answer
+
+
+def in_own_group(command, seconds, **options):
+    """Run a program in a group of its own, so that one that hangs is ended whole; its status, output and complaint."""
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        **options,
+    ) as process:
+        try:
+            output, complaint = process.communicate(timeout=seconds)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+    return process.returncode, output, complaint
 
 
 def line_in(path: Path) -> str:
