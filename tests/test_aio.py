@@ -299,6 +299,10 @@ def test_cancelled_with_check_it_raises_only_that_it_was_cancelled():
 def test_cancelled_while_it_spills_it_leaves_no_descriptor(tmp_path):
     async def body():
         task, tree = await start(FLOODING, spill=tmp_path / "all")
+        # It has said its pids, and may be some time from its flood.
+        async with asyncio.timeout(SOON):
+            while (tmp_path / "all").stat().st_size < 100:
+                await asyncio.sleep(0.01)
         await cancel(task)
         assert_gone(*tree)
 
