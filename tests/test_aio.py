@@ -450,9 +450,9 @@ async def say_pids():
 @contextlib.contextmanager
 def interpreter(script):
     """A Python that has said the pids of the program that it runs."""
-    with subprocess.Popen(
-        [sys.executable, "-c", PRELUDE + script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    command = [sys.executable, "-c", PRELUDE + script]
+    # Unbuffered: what came with a line that was read would be lost to `communicate`.
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as process:
         try:
             yield process, [int(pid) for pid in process.stdout.readline().split()]
         finally:
@@ -471,7 +471,7 @@ def ended(pids):
 
 def finished(process):
     out, err = process.communicate(timeout=SOON)
-    return out, err, process.returncode
+    return out.decode(), err.decode(), process.returncode
 
 
 RUN_IN_ASYNCIO = """
@@ -539,7 +539,7 @@ threading.Event().wait(0.5)
 print(threading.active_count())
 """
     with interpreter(GIVEN_UP + script) as (process, tree), ended(tree):
-        assert process.stdout.readline() == "1\n"
+        assert process.stdout.readline() == b"1\n"
         assert_gone(*tree)
         assert finished(process) == ("", "", 0)
 

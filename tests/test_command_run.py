@@ -42,7 +42,8 @@ def retain(*words, stdin=b"", **options):
 @contextlib.contextmanager
 def retaining(*words, **options):
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-    with subprocess.Popen([*RETAIN, *words], **options) as process:
+    # Unbuffered: what came with a line that was read would be lost to `communicate`.
+    with subprocess.Popen([*RETAIN, *words], bufsize=0, **options) as process:
         try:
             yield process
         finally:

@@ -224,7 +224,7 @@ def test_an_answer_to_a_push_is_of_the_moment_of_the_push(holder):
     retainer = TextRetainer(TextHead(4 * MIB))
     answers = []
     with draining(retainer, holder, 8 * MIB), Workers(lambda: answers.append(retainer.push(LINE)), least=500):
-        wait_until(lambda: retainer.seen_bytes > 8 * MIB)
+        wait_until(lambda: answers and answers[-1].truncated)
     truncated = [answer.truncated for answer in answers]
     assert truncated == sorted(truncated)
     assert [answer.kept for answer in answers] == [not value for value in truncated]
