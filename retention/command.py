@@ -75,7 +75,7 @@ def retain_files(files: list[str], options: dict[str, str]) -> int:
             else:
                 retainer = retain_file(name, strategy, whole_lines=whole_lines)
         except OSError as error:
-            complain(f"{name}: {error.strerror or error}")
+            complain(f"{name}: {error.strerror or error}{command_hint(files) if status == 0 else ''}")
             status = 1
             continue
         if len(files) > 1 and "--json" not in options:
@@ -83,6 +83,16 @@ def retain_files(files: list[str], options: dict[str, str]) -> int:
             before = "\n"
         show(retainer, options)
     return status
+
+
+def command_hint(files: list[str]) -> str:
+    """What to write where the first name is no file, but a command: as `time` and `timeout` take one."""
+    import shlex
+    import shutil
+
+    if os.path.lexists(files[0]) or not shutil.which(files[0]):
+        return ""
+    return f" (as a command: -- {shlex.join(files)})"
 
 
 def show(retainer: TextRetainer, options: dict[str, str]) -> None:

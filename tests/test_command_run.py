@@ -250,9 +250,19 @@ def test_the_dashes_without_a_command_are_status_2(words):
 
 
 def test_a_command_without_the_dashes_is_taken_for_files(tmp_path):
-    out, err, status = retain("--head", "4", "echo", "text", cwd=tmp_path)
+    out, err, status = retain("--head", "4", "echo", "two words", cwd=tmp_path)
     assert (out, status) == (b"", 1)
-    assert err == b"retain: echo: No such file or directory\nretain: text: No such file or directory\n"
+    first, second = err.decode().splitlines()
+    assert first == "retain: echo: No such file or directory (as a command: -- echo 'two words')"
+    assert second == "retain: two words: No such file or directory"
+
+
+def test_a_command_is_suggested_only_for_a_name_that_is_one(tmp_path):
+    (tmp_path / "seq").write_text("1\n")
+    out, err, status = retain("seq", "10", "ls", cwd=tmp_path)
+    assert (out, status) == (b"==> seq <==\n1\n", 1)
+    assert err == b"retain: 10: No such file or directory\nretain: ls: No such file or directory\n"
+    assert retain("no-such-command", cwd=tmp_path)[1] == b"retain: no-such-command: No such file or directory\n"
 
 
 def test_wrong_options_start_nothing(tmp_path):
