@@ -14,6 +14,10 @@ if "ASAN_OPTIONS" in os.environ:
     # and what asks for more memory than there is wants an error, not an end.
     os.environ["ASAN_OPTIONS"] = "detect_leaks=0:allocator_may_return_null=1"
 
+# Run in the background of a shell, or by nohup, we have inherited that these are ignored; so would every program here.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
 # No deadline: the machines that run this are shared, and a slow moment is no failure.
 # Fewer examples where the same tests run again, on another interpreter or under a sanitizer.
 settings.register_profile("retention", deadline=None, max_examples=int(os.environ.get("RETENTION_EXAMPLES", "600")))

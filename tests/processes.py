@@ -121,9 +121,7 @@ def holder():
 
 def interpreter(program, *, stdin=subprocess.DEVNULL, **values):
     """Run a program in an interpreter and a session of its own; returns what it printed. It may hang, or be killed."""
-    # Where the tests run in the background of a shell, the interpreter has inherited that it ignores Ctrl-C.
-    source = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    source += "".join(f"{name} = {value!r}\n" for name, value in values.items()) + textwrap.dedent(program)
+    source = "".join(f"{name} = {value!r}\n" for name, value in values.items()) + textwrap.dedent(program)
     command = [sys.executable, "-X", "faulthandler", "-c", source]
     # Files, as nobody can hold them open.
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
