@@ -30,7 +30,13 @@ A size in bytes counts the stream, a str as its UTF-8. `truncated` means that so
 budget, never that the source was incomplete. No cut divides a character. A text retainer may be shared between threads.
 """
 
-from retention.fitting import fit_text
+try:
+    from retention.fitting import fit_text
+except ModuleNotFoundError as _missing:
+    raise ImportError(
+        f"{__path__[0]} holds the sources of retention, not built for this Python: build them there by "
+        "`pip install -e .`, or import what is installed from another folder"
+    ) from _missing
 from retention.items import ItemRetainer
 from retention.notices import HeadTailLimit, RetentionNotice, describe_omitted, format_retention_notice
 from retention.results import Omitted, PushDecision, RetainedBytes, RetainedItems, RetainedText

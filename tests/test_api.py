@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,17 @@ def test_a_star_import_brings_the_public_names_and_no_others():
     exec("from retention import *", namespace)
     del namespace["__builtins__"]
     assert sorted(namespace) == NAMES
+
+
+def test_sources_that_are_not_built_say_so(tmp_path):
+    shutil.copytree(
+        Path(retention.__file__).parent, tmp_path / "retention", ignore=shutil.ignore_patterns("*.so", "*.pyd")
+    )
+    # Without the packages of the site: an editable installation would still find the built modules.
+    program = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import retention"
+    done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, timeout=60)
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith(f"ImportError: {tmp_path / 'retention'} holds the sources of retention, not built")
 
 
 @pytest.mark.parametrize("name", CALLABLES)
