@@ -1,13 +1,14 @@
 import faulthandler
 import os
 import signal
+import subprocess
 import threading
 import time
 from uuid import uuid4
 
 import pytest
-from hypothesis import settings
-from watch import SOON, children, descriptors, heirs
+from hypothesis import HealthCheck, settings
+from watch import SLACK, SOON, children, descriptors, heirs, unread, wait_for
 
 if "ASAN_OPTIONS" in os.environ:
     # For the interpreters that tests start: at its end CPython leaves memory behind, which is not what they are about;
@@ -18,9 +19,14 @@ if "ASAN_OPTIONS" in os.environ:
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
-# No deadline: the machines that run this are shared, and a slow moment is no failure.
+# No deadline, for an example or for making one: the machines that run this are shared, and a slow moment is no failure.
 # Fewer examples where the same tests run again, on another interpreter or under a sanitizer.
-settings.register_profile("retention", deadline=None, max_examples=int(os.environ.get("RETENTION_EXAMPLES", "600")))
+settings.register_profile(
+    "retention",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    max_examples=int(os.environ.get("RETENTION_EXAMPLES", "600")),
+)
 settings.load_profile("retention")
 
 
@@ -49,10 +55,35 @@ def nothing_left(bounded, monkeypatch):
     before = descriptors(), set(threading.enumerate()), children()
     yield
     # Those that have just been killed, and are not ours to reap, may take a moment.
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + SLACK
     while (left := heirs(mark)) and time.monotonic() < deadline:
         time.sleep(0.01)
     after = descriptors(), set(threading.enumerate()), children()
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert (left, *after) == (set(), *before)
+
+
+@pytest.fixture
+def started_when(monkeypatch):
+    """Has `run` go on with a program only once something holds of its process, a Popen.
+
+    For what a program must have done before its time is over, or before it is sent a signal. That time counts from
+    before its start, and may be over by then: what is in the pipes is read all the same.
+    """
+
+    def arrange(condition):
+        class PatientPopen(subprocess.Popen):
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+                wait_for(lambda: condition(self))
+
+        monkeypatch.setattr(subprocess, "Popen", PatientPopen)
+
+    return arrange
+
+
+@pytest.fixture
+def started_when_it_speaks(started_when):
+    """The same, for whatever a program says first on its standard output."""
+    started_when(lambda process: unread(process.stdout))

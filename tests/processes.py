@@ -11,15 +11,11 @@ import sys
 import tempfile
 import textwrap
 import threading
-import time
 
 import pytest
-from watch import children
+from watch import SOON, children
 
 from retention import TextRetainer
-
-# More than anything takes that is to happen soon, also on a slow and busy machine.
-SOON = 20
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -55,13 +51,6 @@ def kept(strategy, stream):
     retainer = TextRetainer(strategy)
     retainer.push(stream)
     return retainer.finish()
-
-
-def wait_until(condition):
-    deadline = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def is_there(pid):
