@@ -32,12 +32,12 @@ from retention import TextHead, TextHeadTail, TextRetainer, communicate, run  # 
 from retention import child as child_module  # noqa: E402
 
 # One case may take so long; then the interpreter shows where it is, and ends.
-CASE_LIMIT = 10
+CASE_LIMIT = 40
 # What a slow machine may add to a time that is promised.
-SLACK = 5
+SLACK = 10
 FOREVER = 1 << 40
 # The programs that would go on are gone after these seconds, should nobody end them.
-SLEEP = "20"
+SLEEP = "60"
 # More faults in a row than any scenario makes calls.
 TOO_MANY = 3000
 SHORT = 0
@@ -577,23 +577,20 @@ def looked_for_exit(word):
     global hits
     with without_pidfd(word):
         hits += 1
-        best = []
-        for _ in range(5):
-            before = descriptors()
-            started = time.monotonic()
-            # Another holds the pipes: only the program's own end can tell.
-            result = run(["sh", "-c", "sleep 0.6 & exit 3"], grace=0.0)
-            best.append(time.monotonic() - started)
-            assert (result.returncode, result.eof, result.timed_out) == (3, False, False), result
-            assert descriptors() == before
-            assert not leftovers()
-        assert min(best) < 0.15, best
+        before = descriptors()
+        # Another holds the pipes: only the program's own end can tell.
+        result = run(["sh", "-c", f"sleep {SLEEP} & echo $!; exit 3"], grace=0.0)
+        os.kill(int(result.stdout.text), signal.SIGKILL)
+        assert (result.returncode, result.eof, result.timed_out) == (3, False, False), result
+        assert result.elapsed < SLACK
+        assert descriptors() == before
+        assert not leftovers()
 
         SHIM.fault_reset()
         result = run(["sh", "-c", "sleep 0.4; exit 4"], stdout=None, stderr=None)
         assert (result.returncode, result.eof, result.stdout) == (4, True, None), result
-        # One each 20 ms.
-        assert 2 <= SHIM.fault_polls() <= 1 + result.elapsed / 0.02, (SHIM.fault_polls(), result.elapsed)
+        # One each 20 ms; fewer where this was kept waiting.
+        assert 1 <= SHIM.fault_polls() <= 1 + result.elapsed / 0.02, (SHIM.fault_polls(), result.elapsed)
 
         for kind in (Both, Timeout, Stop):
             scenario = kind()
@@ -624,25 +621,33 @@ def not_waited_for():
 def no_spinning():
     """EAGAIN, poll that comes back early, and a program that waits: as many calls as there is something to do."""
     global hits
-    source, writer = os.pipe()
-    os.set_blocking(source, False)
-    SHIM.fault_reset()
-    SHIM.fault_arm(b"read", errno.EAGAIN, 1, 1, 0)
-    os.write(writer, b"abc")
-    retainer = TextRetainer(TextHeadTail(10, 10))
-    result = retainer.drain(source, timeout=0.3)
-    hits += SHIM.fault_hits()
-    SHIM.fault_disarm()
-    os.close(source)
-    os.close(writer)
-    assert (result.status, result.nbytes) == ("timeout", 3), result
-    # One that fails to read, one that reads, one that waits, and perhaps one more at the deadline.
-    assert SHIM.fault_polls() <= 5, SHIM.fault_polls()
+    for blocking in (True, False):
+        source, writer = os.pipe()
+        os.set_blocking(source, blocking)
+        SHIM.fault_reset()
+        SHIM.fault_arm(b"read", errno.EAGAIN, 1, 1, 0)
+        os.write(writer, b"abc")
+        retainer = TextRetainer(TextHeadTail(10, 10))
+        result = retainer.drain(source, timeout=0.3)
+        hits += SHIM.fault_hits()
+        SHIM.fault_disarm()
+        os.close(source)
+        os.close(writer)
+        assert (result.status, result.nbytes) == ("timeout", 3), result
+        # One that fails to read, one that reads, one that waits, and perhaps one more at the deadline.
+        assert SHIM.fault_polls() <= 5, SHIM.fault_polls()
 
     SHIM.fault_reset()
     result = run(["sh", "-c", "sleep 0.3"])
     assert result.returncode == 0
     assert SHIM.fault_polls() <= 6, SHIM.fault_polls()
+
+    # With input for which there is no room.
+    SHIM.fault_reset()
+    result = run(["sleep", SLEEP], input=bytes(1 << 20), timeout=0.3)
+    assert result.timed_out
+    assert SHIM.fault_polls() <= 8, SHIM.fault_polls()
+    assert SHIM.fault_bytes_written() < 1 << 20
 
 
 def unanswered():

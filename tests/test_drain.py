@@ -17,6 +17,7 @@ import tty
 import processes
 import pytest
 from processes import KIB, MIB, SOON, interpreter, kept
+from watch import SLACK, unread, wait_for
 
 from retention import DrainResult, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail
 
@@ -445,6 +446,7 @@ def test_without_a_wait_a_full_head_is_said():
 
 def test_a_timeout_keeps_what_had_come(retainer):
     with subprocess.Popen(["sh", "-c", "echo early; read word; echo $word"], stdin=-1, stdout=-1) as source:
+        wait_for(lambda: unread(source.stdout) == 6)
         start = time.monotonic()
         assert retainer.drain(source.stdout, timeout=0.3) == DrainResult("timeout", 6)
         assert 0.3 <= time.monotonic() - start < SOON
@@ -457,9 +459,10 @@ def test_a_timeout_keeps_what_had_come(retainer):
 
 def test_a_timeout_comes_while_a_slow_writer_goes_on(retainer):
     with subprocess.Popen(["sh", "-c", "while echo a; do sleep 0.05; done"], stdout=-1, stderr=-3) as source:
+        wait_for(lambda: unread(source.stdout))
         start = time.monotonic()
         answer = retainer.drain(source.stdout, timeout=0.3)
-        assert 0.3 <= time.monotonic() - start < 0.3 + 1
+        assert 0.3 <= time.monotonic() - start < 0.3 + SLACK
         source.stdout.close()
     assert answer.status == "timeout"
     assert answer.nbytes == retainer.seen_bytes >= 2
@@ -470,7 +473,7 @@ def test_a_timeout_comes_in_a_flood():
     with subprocess.Popen(["yes"], stdout=subprocess.PIPE) as source:
         start = time.monotonic()
         answer = retainer.drain(source.stdout, timeout=0.3)
-        assert 0.3 <= time.monotonic() - start < 0.3 + 1
+        assert 0.3 <= time.monotonic() - start < 0.3 + SLACK
         source.stdout.close()
     assert answer == DrainResult("timeout", retainer.seen_bytes)
 
@@ -575,15 +578,6 @@ def test_a_non_blocking_descriptor_is_waited_for(retainer):
         os.set_blocking(source.stdout.fileno(), False)
         assert retainer.drain(source.stdout) == DrainResult("eof", 4)
     assert retainer.finish().text == "a\nb\n"
-
-
-@pytest.mark.parametrize("blocking", [True, False])
-def test_waiting_costs_little(blocking, retainer):
-    with Pipe(b"abc") as pipe:
-        os.set_blocking(pipe.reader, blocking)
-        before = time.process_time()
-        assert retainer.drain(pipe.reader, timeout=0.5) == DrainResult("timeout", 3)
-        assert time.process_time() - before < 0.2
 
 
 @pytest.mark.parametrize("blocking", [True, False])
@@ -708,21 +702,28 @@ def test_results_match_by_position():
 def test_ctrl_c_is_raised_promptly_and_what_had_come_stays():
     answers = interpreter(
         """
-        import os, subprocess, time
+        import os, subprocess, threading, time
         from retention import TextHead, TextRetainer
-        retainer = TextRetainer(TextHead(100))
+
+        def go_on():
+            while retainer.seen_bytes < 6:
+                time.sleep(0.01)
+            source.stdin.write(b"go\\n")
+            source.stdin.flush()
+
         for then in ("exec sleep 60", "exec yes"):
+            retainer = TextRetainer(TextHead(100))
             script = "echo early; read go; sleep 0.2; kill -INT $PPID; " + then
             with subprocess.Popen(["sh", "-c", script], stdin=-1, stdout=-1) as source:
-                source.stdin.write(b"go\\n")
-                source.stdin.flush()
+                threading.Thread(target=go_on).start()
                 start = time.monotonic()
                 try:
                     retainer.drain(source.stdout)
                 except KeyboardInterrupt:
-                    print(time.monotonic() - start < 10, retainer.finish().text[:6], end="")
+                    print(time.monotonic() - start < SLACK, retainer.finish().text[:6], end="")
                 source.terminate()
-        """
+        """,
+        SLACK=SLACK,
     )
     assert answers == "True early\n" * 2
 
@@ -735,18 +736,22 @@ def test_signals_whose_handlers_return_disturb_nothing():
         handled = []
         signal.signal(signal.SIGALRM, lambda number, frame: handled.append(number))
         signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+
+        def drain(source, timeout):
+            handled.clear()
+            print(TextRetainer(TextHead(100)).drain(source.stdout, timeout=timeout), len(handled) > 0)
+
         for script in ("for i in 1 2 3; do echo $i; sleep 0.1; done", "head -c 100000000 /dev/zero"):
             with subprocess.Popen(["sh", "-c", script], stdout=-1) as source:
-                print(TextRetainer(TextHead(100)).drain(source.stdout, timeout=15))
+                drain(source, 50)
         with subprocess.Popen(["sleep", "60"], stdout=-1) as source:
-            print(TextRetainer(TextHead(100)).drain(source.stdout, timeout=0.3))
+            drain(source, 0.3)
             source.kill()
         signal.setitimer(signal.ITIMER_REAL, 0)
-        assert len(handled) > 10
         """
     )
     assert answers.splitlines() == [
-        repr(DrainResult("eof", 6)),
-        repr(DrainResult("eof", 100_000_000)),
-        repr(DrainResult("timeout", 0)),
+        f"{DrainResult('eof', 6)} True",
+        f"{DrainResult('eof', 100_000_000)} True",
+        f"{DrainResult('timeout', 0)} True",
     ]

@@ -14,6 +14,7 @@ import time
 import processes
 import pytest
 from processes import KIB, MIB, SOON, THOROUGH, Holder, children, interpreter, is_there, kept, open_descriptors
+from watch import SLACK, stat, unread, wait_for
 
 from retention import CompletedRun, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail, run
 
@@ -124,7 +125,7 @@ def test_a_retainer_can_be_looked_at_while_the_program_runs(holder):
     )
     runner.start()
     try:
-        processes.wait_until(lambda: out.seen_bytes == 6)
+        wait_for(lambda: out.seen_bytes == 6)
         assert out.finish().text == "early\n"
     finally:
         holder.release()
@@ -395,9 +396,9 @@ def test_input_that_is_taken_slowly_is_taken_whole():
 
 
 def test_input_that_nobody_takes_does_not_hold_the_timeout(holder):
-    result = shell(f"{holder.command}", input=bytes(4 * MIB), pass_fds=holder.fds, timeout=0.2)
+    result = shell(holder.command, input=bytes(4 * MIB), pass_fds=holder.fds, timeout=0.2)
     assert result.timed_out
-    assert result.elapsed < 0.2 + 0.5 + 1
+    assert result.elapsed < 0.2 + 0.5 + 1 + SLACK
 
 
 def test_input_that_a_grandchild_does_not_take_does_not_hold_the_call(holder):
@@ -426,7 +427,8 @@ def test_check_raises_for_a_signal():
         shell("kill -KILL $$", check=True)
 
 
-def test_check_raises_for_a_timeout_with_the_texts_and_the_whole_result(holder):
+def test_check_raises_for_a_timeout_with_the_texts_and_the_whole_result(holder, started_when):
+    started_when(lambda process: unread(process.stdout) == unread(process.stderr) == 4)
     with pytest.raises(subprocess.TimeoutExpired) as caught:
         shell(
             f"echo out; echo err >&2; {holder.command}",
@@ -485,45 +487,50 @@ def test_many_small_writes_are_counted_exactly():
 # Timeout
 
 
-def test_a_timeout_returns_what_had_come_although_it_ends_inside_a_character(holder):
+def test_a_timeout_returns_what_had_come_although_it_ends_inside_a_character(holder, started_when):
+    started_when(lambda process: unread(process.stdout) == unread(process.stderr) == 3)
     result = shell(rf"printf 'a\342\202'; printf err >&2; {holder.command}", timeout=0.3, pass_fds=holder.fds)
     assert (result.timed_out, result.stopped, result.eof) == (True, False, False)
     assert result.returncode == -signal.SIGTERM
     assert (result.stdout.text, result.stdout.seen_bytes, result.stderr.text) == ("a\ufffd", 3, "err")
-    assert 0.3 <= result.elapsed < 0.3 + 0.5 + 1
+    assert 0.3 <= result.elapsed < 0.3 + 0.5 + 1 + SLACK
 
 
 def test_a_flood_that_never_ends_is_ended_in_time():
     result = run(["yes"], timeout=0.3)
     assert (result.timed_out, result.eof, result.returncode) == (True, False, -signal.SIGTERM)
-    assert 0.3 <= result.elapsed < 0.3 + 0.5 + 1
+    assert 0.3 <= result.elapsed < 0.3 + 0.5 + 1 + SLACK
     assert result.stdout.omitted_bytes == Omitted("exact", result.stdout.seen_bytes - 16384)
 
 
 def test_floods_on_both_outputs_are_ended_in_time():
     result = shell("yes & yes >&2", timeout=0.3)
     assert result.timed_out
-    assert result.elapsed < 0.3 + 0.5 + 1
+    assert result.elapsed < 0.3 + 0.5 + 1 + SLACK
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_a_program_that_ignores_sigterm_is_killed_at_the_end_of_the_grace(holder):
-    result = shell(f"trap '' TERM; {holder.command}", timeout=0.2, grace=0.3, pass_fds=holder.fds)
+    result = shell(f"trap '' TERM; echo ready; {holder.command}", timeout=0.2, grace=0.3, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
-    assert 0.2 + 0.3 <= result.elapsed < 0.2 + 0.3 + 1
+    assert 0.2 + 0.3 <= result.elapsed < 0.2 + 0.3 + 1 + SLACK
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_a_flood_that_ignores_sigterm_is_killed_at_the_end_of_the_grace():
     result = shell("trap '' TERM; exec yes", timeout=0.2, grace=0.3)
     assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
-    assert 0.2 + 0.3 <= result.elapsed < 0.2 + 0.3 + 1
+    assert 0.2 + 0.3 <= result.elapsed < 0.2 + 0.3 + 1 + SLACK
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_without_a_grace_a_program_is_killed_at_once(holder):
-    result = shell(f"trap '' TERM; {holder.command}", timeout=0.2, grace=0, pass_fds=holder.fds)
+    result = shell(f"trap '' TERM; echo ready; {holder.command}", timeout=0.2, grace=0, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
-    assert result.elapsed < 0.2 + 1
+    assert result.elapsed < 0.2 + 1 + SLACK
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_what_a_program_says_during_the_grace_is_read(holder):
     result = shell(
         f"trap 'echo bye; seq 20000 >&2; exit 7' TERM; echo ready; {holder.command} & wait; wait",
@@ -534,10 +541,11 @@ def test_what_a_program_says_during_the_grace_is_read(holder):
     assert result.elapsed < SOON
 
 
-def test_a_stopped_process_is_killed():
+def test_a_stopped_process_is_killed(started_when):
+    started_when(lambda process: stat(process.pid)[0] == "T")
     result = shell("kill -STOP $$", timeout=0.2, grace=0.2)
     assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
-    assert result.elapsed < 0.2 + 0.2 + 1
+    assert result.elapsed < 0.2 + 0.2 + 1 + SLACK
 
 
 def test_a_program_that_closed_its_outputs_is_ended_in_time():
@@ -548,7 +556,7 @@ def test_a_program_that_closed_its_outputs_is_ended_in_time():
 def test_a_timeout_of_0_is_over_at_once(holder):
     result = shell(holder.command, timeout=0, pass_fds=holder.fds)
     assert result.timed_out
-    assert result.elapsed < 0.5 + 1
+    assert result.elapsed < 0.5 + 1 + SLACK
 
 
 @pytest.mark.parametrize("timeout", [SOON, 1e300, float("inf"), 10**15, pytest.param(10**400, id="huge")])
@@ -587,7 +595,7 @@ def test_a_grandchild_that_holds_the_pipes_is_waited_for_during_the_grace_and_no
     result = shell(f"{start}{holder.command} & echo out; exit 3", grace=0.3, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out, result.stopped, result.eof) == (3, False, False, False)
     assert result.stdout.text == "out\n"
-    assert 0.3 <= result.elapsed < 0.3 + 1
+    assert 0.3 <= result.elapsed < 0.3 + 1 + SLACK
     assert holder.stays()
 
 
@@ -600,7 +608,7 @@ def test_a_grandchild_that_ends_during_the_grace_is_read_to_its_end():
 def test_a_grandchild_that_floods_does_not_hold_the_call():
     result = shell("setsid yes & exit 3", grace=0.3)
     assert (result.returncode, result.timed_out, result.eof) == (3, False, False)
-    assert result.elapsed < 0.3 + 1
+    assert result.elapsed < 0.3 + 1 + SLACK
 
 
 def test_a_grandchild_that_holds_no_pipe_does_not_matter(holder):
@@ -613,7 +621,7 @@ def test_a_grandchild_that_holds_no_pipe_does_not_matter(holder):
 def test_a_grandchild_that_holds_one_pipe_holds_the_call_for_the_grace(holder):
     result = shell(f"{holder.command} >/dev/null & exit 3", grace=0.2, pass_fds=holder.fds)
     assert (result.returncode, result.eof) == (3, False)
-    assert 0.2 <= result.elapsed < 0.2 + 1
+    assert 0.2 <= result.elapsed < 0.2 + 1 + SLACK
 
 
 @pytest.mark.parametrize("size", [5, 64 * KIB])
@@ -621,21 +629,28 @@ def test_without_a_grace_what_is_in_the_pipe_is_still_read(size, holder):
     script = f"head -c {size} /dev/zero; {holder.command} & exit 3"
     result = shell(script, grace=0, stdout=TextTail(1), pass_fds=holder.fds)
     assert (result.returncode, result.stdout.seen_bytes, result.eof) == (3, size, False)
-    assert result.elapsed < 1
+    assert result.elapsed < 1 + SLACK
 
 
+@pytest.fixture
+def started_when_ended(started_when):
+    started_when(lambda process: stat(process.pid)[0] == "Z")
+
+
+@pytest.mark.usefixtures("started_when_ended")
 def test_the_wait_for_a_grandchild_ends_at_the_deadline_which_is_no_timeout(holder):
     result = shell(f"echo out; {holder.command} & exit 3", timeout=0.3, grace=SOON, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out, result.eof) == (3, False, False)
     assert result.stdout.text == "out\n"
-    assert result.elapsed < 0.3 + 1
+    assert result.elapsed < 0.3 + 1 + SLACK
     assert holder.stays()
 
 
+@pytest.mark.usefixtures("started_when_ended")
 def test_the_wait_for_a_flooding_grandchild_ends_at_the_deadline():
     result = shell("setsid yes & exit 3", timeout=0.3, grace=SOON)
     assert (result.returncode, result.timed_out, result.eof) == (3, False, False)
-    assert result.elapsed < 0.3 + 1
+    assert result.elapsed < 0.3 + 1 + SLACK
 
 
 def test_check_does_not_raise_for_a_grandchild_that_holds_the_pipes(holder):
@@ -648,31 +663,36 @@ def test_a_timeout_ends_the_grandchildren_too(holder):
     assert holder.is_gone(SOON)
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_a_timeout_kills_a_whole_group_that_ignores_sigterm(holder):
-    result = shell(f"trap '' TERM; {holder.command} & {holder.command}", timeout=0.2, grace=0.2, pass_fds=holder.fds)
+    script = f"trap '' TERM; echo ready; {holder.command} & {holder.command}"
+    result = shell(script, timeout=0.2, grace=0.2, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
-    assert result.elapsed < 0.2 + 0.2 + 1
+    assert result.elapsed < 0.2 + 0.2 + 1 + SLACK
     assert holder.is_gone(SOON)
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_a_grandchild_that_ignores_sigterm_is_killed_although_the_program_has_ended(holder):
     # The subshell ignores the signal, the program does not: the group gets its last one before the program is reaped.
-    result = shell(f"(trap '' TERM; {holder.command}) & wait", timeout=0.2, grace=0.2, pass_fds=holder.fds)
+    script = f"(trap '' TERM; echo ready; {holder.command}) & wait"
+    result = shell(script, timeout=0.2, grace=0.2, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out) == (-signal.SIGTERM, True)
-    assert result.elapsed < 0.2 + 0.2 + 1
+    assert result.elapsed < 0.2 + 0.2 + 1 + SLACK
     assert holder.is_gone(SOON)
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 @pytest.mark.parametrize("ignoring", ["", "trap '' TERM; "])
 def test_a_grandchild_in_another_session_cannot_hold_a_timeout(ignoring, holder):
-    script = f"{ignoring}setsid {holder.command} & {holder.command}"
+    script = f"{ignoring}setsid sh -c 'echo ready; exec {holder.command}' & {holder.command}"
     result = shell(script, timeout=0.2, grace=0.2, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out, result.eof) == (
         -signal.SIGKILL if ignoring else -signal.SIGTERM,
         True,
         False,
     )
-    assert result.elapsed < 0.2 + 0.2 + 1
+    assert result.elapsed < 0.2 + 0.2 + 1 + SLACK
     assert holder.stays()
 
 
@@ -724,7 +744,7 @@ def test_the_pipe_is_closed_at_the_probe_and_the_other_one_read_on():
 def test_a_program_that_minds_neither_signal_is_killed_at_the_end_of_the_grace(holder):
     result = shell(f"trap '' TERM; seq 100; {holder.command}", stdout=FIRST_TEN, grace=0.3, pass_fds=holder.fds)
     assert (result.stopped, result.returncode) == (True, -signal.SIGKILL)
-    assert 0.3 <= result.elapsed < 0.3 + 1 + 1
+    assert 0.3 <= result.elapsed < 0.3 + 1 + 1 + SLACK
 
 
 def test_an_early_stop_ends_the_grandchildren_too(holder):
@@ -736,7 +756,7 @@ def test_an_early_stop_ends_the_grandchildren_too(holder):
 def test_a_grandchild_in_another_session_cannot_hold_an_early_stop(holder):
     result = shell(f"setsid {holder.command} & exec yes", stdout=FIRST_TEN, grace=0.2, pass_fds=holder.fds)
     assert result.stopped
-    assert result.elapsed < 0.2 + 1 + 1
+    assert result.elapsed < 0.2 + 1 + 1 + SLACK
 
 
 def test_a_grandchild_may_fill_the_head_after_the_program_has_ended():
@@ -762,8 +782,11 @@ def test_the_parents_own_group_is_never_signalled():
         from retention import TextHead, run
         assert os.getpgrp() == os.getpid()
         own = {"start_new_session": False, "grace": 0.2}
-        print(run(["sleep", "60"], timeout=0.2, **own).returncode)
-        print(run(["sh", "-c", "trap '' TERM; while :; do sleep 60; done"], timeout=0.2, **own).returncode)
+        print(run(["sleep", "100"], timeout=0.2, **own).returncode)
+        # What is ignored here is ignored by those who are started.
+        before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print(run(["sleep", "100"], timeout=0.2, **own).returncode)
+        signal.signal(signal.SIGTERM, before)
         print(run(["yes"], stdout=TextHead(10, stop="stop_when_full"), **own).stopped)
         """
     )
@@ -772,15 +795,18 @@ def test_the_parents_own_group_is_never_signalled():
 
 @pytest.fixture
 def no_signals(monkeypatch):
-    """No signal may be sent, as to a program that has become another user's."""
+    """No signal may be sent, as to a program that has become another user's. What is put in here is called for each."""
+    told = []
 
     def refused(pid, number):
+        for tell in told:
+            tell()
         raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
     with monkeypatch.context() as patched:
         patched.setattr(os, "kill", refused)
         patched.setattr(os, "killpg", refused)
-        yield
+        yield told
 
 
 def reap(result, holder):
@@ -792,16 +818,16 @@ def reap(result, holder):
     subprocess._cleanup()
 
 
-@pytest.mark.usefixtures("no_signals")
+@pytest.mark.usefixtures("no_signals", "started_when_it_speaks")
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_a_program_that_must_not_be_signalled_is_left_in_time(holder):
     result = shell(f"echo $$; exec {holder.command}", timeout=0.2, grace=0.2, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out, result.eof) == (None, True, False)
-    assert result.elapsed < 0.2 + 0.2 + 1
+    assert result.elapsed < 0.2 + 0.2 + 1 + SLACK
     reap(result, holder)
 
 
-@pytest.mark.usefixtures("no_signals")
+@pytest.mark.usefixtures("no_signals", "started_when_it_speaks")
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
 def test_check_raises_the_timeout_of_a_program_that_must_not_be_signalled(holder):
     with pytest.raises(subprocess.TimeoutExpired) as caught:
@@ -812,9 +838,9 @@ def test_check_raises_the_timeout_of_a_program_that_must_not_be_signalled(holder
     reap(result, holder)
 
 
-@pytest.mark.usefixtures("no_signals")
-def test_a_program_that_must_not_be_signalled_may_end_during_the_grace():
-    result = shell("sleep 0.4; exit 3", timeout=0.2, grace=SOON)
+def test_a_program_that_must_not_be_signalled_may_end_during_the_grace(no_signals, holder):
+    no_signals.append(holder.release)
+    result = shell(f"{holder.command}; exit 3", timeout=0.2, grace=SOON, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out) == (3, True)
     assert result.elapsed < SOON
 
@@ -837,39 +863,28 @@ class TestWithoutPidfd:
     def test_a_grandchild_is_waited_for_during_the_grace(self, holder):
         result = shell(f"{holder.command} & echo out; exit 3", grace=0.3, pass_fds=holder.fds)
         assert (result.returncode, result.stdout.text, result.eof) == (3, "out\n", False)
-        assert 0.3 <= result.elapsed < 0.3 + 1
+        assert 0.3 <= result.elapsed < 0.3 + 1 + SLACK
         assert holder.stays()
 
     def test_a_grandchild_that_floods_does_not_hold_the_call(self):
         result = shell("setsid yes & exit 3", grace=0.3)
         assert (result.returncode, result.timed_out, result.eof) == (3, False, False)
-        assert result.elapsed < 0.3 + 1
+        assert result.elapsed < 0.3 + 1 + SLACK
 
+    @pytest.mark.usefixtures("started_when_it_speaks")
     def test_a_timeout_comes_in_time(self, holder):
-        result = shell(f"trap '' TERM; {holder.command}", timeout=0.2, grace=0.2, pass_fds=holder.fds)
+        result = shell(f"trap '' TERM; echo ready; {holder.command}", timeout=0.2, grace=0.2, pass_fds=holder.fds)
         assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
-        assert 0.4 <= result.elapsed < 0.2 + 0.2 + 1
+        assert 0.4 <= result.elapsed < 0.2 + 0.2 + 1 + SLACK
 
     def test_a_full_head_ends_the_program(self):
         result = run(["yes"], stdout=FIRST_TEN)
         assert (result.stopped, result.returncode in EITHER_SIGNAL) == (True, True)
 
-    def test_waiting_costs_little(self, holder):
-        before = time.process_time()
-        shell(holder.command, timeout=0.5, pass_fds=holder.fds)
-        assert time.process_time() - before < 0.2
 
-
-def test_waiting_costs_little(holder):
-    before = time.process_time()
-    result = shell(f"echo out; {holder.command}", timeout=0.5, input=bytes(MIB), pass_fds=holder.fds)
-    assert result.timed_out
-    assert time.process_time() - before < 0.2
-
-
-# What is put before a program that interrupts us: it waits until its output is read, then signals its parent.
+# What is put before a program that interrupts us: it waits until we write to it, when we do nothing else any more.
 INTERRUPTING = """
-import os, signal, sys, time
+import os, select, signal, subprocess, sys, time
 from retention import TextHead, TextRetainer, run
 
 def gone(out):
@@ -906,12 +921,13 @@ def test_a_second_ctrl_c_during_the_grace_kills_at_once(then):
     answers = interpreter(
         INTERRUPTING
         + """
-# The first signal ends the `sleep` of the loop, if there is one, and the shell takes no notice.
-script = "trap '' TERM; echo $$; read go; (sleep 0.3; kill -INT $PPID; sleep 0.5; kill -INT $PPID) & "
+# When we tell the program to end, which is after the first one, the second one comes. Only the subshell takes notice.
+script = "trap '' TERM; echo $$; read go; "
+script += "(trap 'kill -INT $PPID' TERM; kill -INT $PPID; while :; do sleep 0.05; done) & "
 try:
     run(["sh", "-c", script.replace("$PPID", str(os.getpid())) + then], input="go\\n", stdout=out, grace=60)
 except KeyboardInterrupt:
-    print(gone(out), 0.8 <= time.monotonic() - start < 15, len(os.listdir("/dev/fd")) == fds)
+    print(gone(out), time.monotonic() - start < 15, len(os.listdir("/dev/fd")) == fds)
 """,
         then=then,
     )
@@ -936,7 +952,16 @@ def test_ctrl_c_during_the_grace_of_a_timeout_kills_at_once():
     answers = interpreter(
         INTERRUPTING
         + """
-script = "trap '' TERM; echo $$; (sleep 1; kill -INT %d) & sleep 60" % os.getpid()
+# When its time is over, and not before it can hear that, the program is told to end; then we get the signal.
+script = "(trap 'kill -INT %d' TERM; echo $$; while :; do sleep 0.05; done) & trap '' TERM; wait" % os.getpid()
+real = subprocess.Popen
+
+def patient(*args, **options):
+    process = real(*args, **options)
+    select.select([process.stdout], [], [])
+    return process
+
+subprocess.Popen = patient
 try:
     run(["sh", "-c", script], stdout=out, timeout=0.3, grace=60)
 except KeyboardInterrupt:
@@ -1023,27 +1048,33 @@ def test_signals_do_not_postpone_a_deadline():
         idle = run(["sleep", "60"], timeout=0.3)
         flooded = run(["yes"], timeout=0.3)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        print([result.timed_out and 0.3 <= result.elapsed < 0.3 + 0.5 + 1 for result in (idle, flooded)])
-        """
+        print([result.timed_out and 0.3 <= result.elapsed < 0.3 + 0.5 + 1 + SLACK for result in (idle, flooded)])
+        """,
+        SLACK=SLACK,
     )
     assert answers == "[True, True]\n"
 
 
 def test_signal_handlers_run_while_data_flows():
-    # A flooded loop waits for nothing, and sees no interrupted call.
+    # A flooded loop waits for nothing, and sees no interrupted call. It is the handler that ends the flood.
     answers = interpreter(
         """
-        import signal, time
-        from retention import run
-        handled = []
-        signal.signal(signal.SIGALRM, lambda number, frame: handled.append(time.monotonic()))
-        start = time.monotonic()
-        signal.setitimer(signal.ITIMER_REAL, 0.1)
-        run(["yes"], timeout=1.5)
-        print(handled[0] - start < 1)
+        import os, signal
+        from retention import TextHead, TextRetainer, run
+        out = TextRetainer(TextHead(100))
+
+        def handler(number, frame):
+            if out.seen_bytes > 1 << 20:
+                os.kill(int(out.finish().text.split()[0]), signal.SIGKILL)
+
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.1, 0.1)
+        result = run(["sh", "-c", "echo $$; exec yes"], stdout=out)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        print(result.returncode)
         """
     )
-    assert answers == "True\n"
+    assert answers == "-9\n"
 
 
 @pytest.mark.parametrize(
@@ -1073,9 +1104,10 @@ def test_children_that_others_reap_hang_nothing(prepare):
         result = run(["sh", "-c", "exec >&- 2>&-; sleep 0.2; exit 3"])
         print(result.elapsed >= 0.2, result.timed_out, result.eof)
         result = run(["yes"], timeout=0.3)
-        print(result.timed_out, result.elapsed < 0.3 + 0.5 + 1)
+        print(result.timed_out, result.elapsed < 0.3 + 0.5 + 1 + SLACK)
         print(run(["yes"], stdout=TextHead(10, stop="stop_when_full")).stopped)
-        """
+        """,
+        SLACK=SLACK,
     )
     assert out == "out\nerr\n False True\nTrue False True\nTrue True\nTrue\n"
 
@@ -1143,7 +1175,7 @@ def test_runs_in_other_threads_end_in_time():
         thread.start()
     for thread in threads:
         thread.join(SOON)
-    assert [result.timed_out and result.elapsed < 0.3 + 0.5 + 1 for result in results] == [True] * 4
+    assert [result.timed_out and result.elapsed < 0.3 + 0.5 + 1 + SLACK for result in results] == [True] * 4
 
 
 def test_a_lack_of_descriptors_is_a_clear_error_and_leaks_none():
@@ -1193,6 +1225,7 @@ def test_an_error_while_the_child_is_set_up_ends_it(monkeypatch, holder):
     assert holder.is_gone(SOON)
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_nothing_of_a_program_is_there_when_the_call_returns():
     out = TextRetainer(ALL)
     run(["sh", "-c", "echo $$; exec yes"], stdout=out, timeout=0.2)
