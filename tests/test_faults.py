@@ -34,7 +34,8 @@ def faults(shim):
 
     def run(*words):
         env = {**os.environ, "LD_PRELOAD": str(shim)}
-        status, output, complaint = in_own_group([sys.executable, HERE / "faults_child.py", *words], SOON, env=env)
+        # Hundreds of cases, each of which has a limit of its own.
+        status, output, complaint = in_own_group([sys.executable, HERE / "faults_child.py", *words], 10 * SOON, env=env)
         assert status == 0, complaint
         answer = json.loads(output)
         assert not answer["problems"], "\n\n".join(answer["problems"][:5])
