@@ -12,7 +12,8 @@ from collections import defaultdict
 
 import processes
 import pytest
-from processes import GIB, MIB, SOON, THOROUGH, interpreter, wait_until
+from processes import GIB, MIB, SOON, THOROUGH, interpreter
+from watch import wait_for
 
 from retention import (
     DrainResult,
@@ -171,7 +172,7 @@ def test_others_look_and_push_while_a_long_drain_comes_in(holder):
         assert retainer.truncated <= (retainer.seen_bytes > 16384)
 
     with draining(retainer, holder, LONG), Workers(push, extend, sizes) as workers:
-        wait_until(lambda: retainer.seen_bytes >= LONG + (workers.counts[0] + 2 * workers.counts[1]) * PERIOD)
+        wait_for(lambda: retainer.seen_bytes >= LONG + (workers.counts[0] + 2 * workers.counts[1]) * PERIOD)
     pushed = workers.counts[0] + 2 * workers.counts[1]
     assert retainer.seen_bytes == LONG + pushed * PERIOD
     result = retainer.finish()
@@ -189,7 +190,7 @@ def test_each_look_at_a_drain_is_of_one_moment(strategy, options, holder):
         look(retainer)
 
     with draining(retainer, holder, size), Workers(one_look, one_look, least=20):
-        wait_until(lambda: retainer.seen_bytes == size)
+        wait_for(lambda: retainer.seen_bytes == size)
     assert check_text(retainer.finish()) == size
 
 
@@ -203,7 +204,7 @@ def test_what_is_pushed_during_a_drain_is_counted_exactly(chunk, strategy, holde
         retainer.push(chunk)
 
     with draining(retainer, holder, 8 * MIB), Workers(push, push, push):
-        wait_until(lambda: retainer.seen_bytes > 8 * MIB)
+        wait_for(lambda: retainer.seen_bytes > 8 * MIB)
     result = retainer.finish_bytes()
     assert (result.seen_bytes - 8 * MIB) % size == 0
     assert len(result.head) + len(result.tail) + result.omitted_bytes.count == result.seen_bytes
@@ -214,7 +215,7 @@ def test_what_is_pushed_during_a_drain_is_one_piece_in_the_stream(holder):
     retainer = TextRetainer(TextHead(10**12))
     marker = b"<" + b"-" * 5000 + b">"
     with draining(retainer, holder, 8 * MIB), Workers(lambda: retainer.push(marker), least=50) as workers:
-        wait_until(lambda: retainer.seen_bytes >= 8 * MIB + workers.counts[0] * len(marker))
+        wait_for(lambda: retainer.seen_bytes >= 8 * MIB + workers.counts[0] * len(marker))
     head = retainer.finish_bytes().head
     assert head.count(marker) == workers.counts[0]
     assert head.replace(marker, b"") == pattern(0, 8 * MIB)
@@ -224,7 +225,7 @@ def test_an_answer_to_a_push_is_of_the_moment_of_the_push(holder):
     retainer = TextRetainer(TextHead(4 * MIB))
     answers = []
     with draining(retainer, holder, 8 * MIB), Workers(lambda: answers.append(retainer.push(LINE)), least=500):
-        wait_until(lambda: answers and answers[-1].truncated)
+        wait_for(lambda: answers and answers[-1].truncated)
     truncated = [answer.truncated for answer in answers]
     assert truncated == sorted(truncated)
     assert [answer.kept for answer in answers] == [not value for value in truncated]
@@ -238,11 +239,13 @@ def test_a_push_that_fills_the_head_stops_a_drain():
     thread = threading.Thread(target=lambda: answers.append(retainer.drain(reader)))
     thread.start()
     try:
+        os.write(writer, b"y")
+        wait_for(lambda: retainer.seen_bytes)
         assert retainer.push(b"x" * 11).should_stop
         # Nobody wakes the drain: it is the next block that tells.
         os.write(writer, b"y")
         thread.join(SOON)
-        assert answers == [DrainResult("stopped", 1)]
+        assert answers == [DrainResult("stopped", 2)]
     finally:
         os.close(writer)
         thread.join(SOON)
@@ -813,7 +816,7 @@ def first_drained(retainer, chunk):
     thread = threading.Thread(target=retainer.drain, args=[reader])
     thread.start()
     try:
-        wait_until(lambda: retainer.seen_bytes == len(chunk))
+        wait_for(lambda: retainer.seen_bytes == len(chunk))
         yield
     finally:
         os.close(writer)
