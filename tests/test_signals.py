@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from watch import SLACK, SOON, descriptors
+from watch import SOON, descriptors, wait_for, wait_until_read
 
 import retention
 from retention import TextHead, TextRetainer
@@ -27,20 +27,46 @@ def retainer():
     return TextRetainer(TextHead(100))
 
 
+class Silent:
+    """A pipe into which nothing is written while it is drained, but a byte that shows that it is."""
+
+    def __init__(self):
+        self.reader, self.writer = os.pipe()
+
+    def wait_until_drained(self):
+        os.write(self.writer, b"x")
+        wait_until_read(self.writer)
+
+    def end(self):
+        if self.writer >= 0:
+            os.close(self.writer)
+            self.writer = -1
+
+
 @pytest.fixture
 def silent():
-    """A pipe into which nobody writes."""
-    reader, writer = os.pipe()
-    yield reader
-    os.close(reader)
-    os.close(writer)
+    pipe = Silent()
+    yield pipe
+    pipe.end()
+    os.close(pipe.reader)
 
 
 @pytest.fixture
 def handle():
-    """Sets the handler of SIGUSR1."""
+    """Sets the handler of SIGUSR1. Returns what grows each time that it is called."""
     before = signal.getsignal(signal.SIGUSR1)
-    yield lambda handler: signal.signal(signal.SIGUSR1, handler)
+
+    def arrange(handler):
+        calls = []
+
+        def handle(number, frame):
+            calls.append(number)
+            handler(number, frame)
+
+        signal.signal(signal.SIGUSR1, handle)
+        return calls
+
+    yield arrange
     signal.signal(signal.SIGUSR1, before)
 
 
@@ -61,39 +87,42 @@ def raising(number, frame):
     raise HandlerError
 
 
-def signalled_soon():
-    """A thread that sends SIGUSR1 when the main thread is likely to wait."""
-    timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGUSR1))
-    timer.start()
-    return timer
+@contextlib.contextmanager
+def signalled(silent, handled):
+    """Sends SIGUSR1 to the main thread while that drains the pipe, which ends when it has been handled."""
+
+    def send():
+        silent.wait_until_drained()
+        # It may be about to wait; most often it waits by now.
+        time.sleep(0.05)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        wait_for(lambda: handled)
+        silent.end()
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
 
 
 def test_a_handler_that_raises_ends_a_wait(retainer, silent, handle):
-    handle(raising)
-    timer = signalled_soon()
-    began = time.monotonic()
-    with pytest.raises(HandlerError):
-        retainer.drain(silent)
-    assert time.monotonic() - began < SLACK
-    timer.join()
+    with signalled(silent, handle(raising)), pytest.raises(HandlerError):
+        retainer.drain(silent.reader)
 
 
 def test_the_programs_wakeup_descriptor_gets_what_came_meanwhile(retainer, silent, handle, wakeup):
-    handled = []
-    handle(lambda number, frame: handled.append(number))
-    timer = signalled_soon()
-    assert retainer.drain(silent, timeout=0.4).status == "timeout"
-    timer.join()
+    handled = handle(lambda number, frame: None)
+    with signalled(silent, handled):
+        assert retainer.drain(silent.reader).status == "eof"
     assert handled == [signal.SIGUSR1]
     assert os.read(wakeup[0], 10) == bytes([signal.SIGUSR1])
 
 
 def test_the_programs_wakeup_descriptor_gets_it_also_when_the_handler_raises(retainer, silent, handle, wakeup):
-    handle(raising)
-    timer = signalled_soon()
-    with pytest.raises(HandlerError):
-        retainer.drain(silent)
-    timer.join()
+    with signalled(silent, handle(raising)), pytest.raises(HandlerError):
+        retainer.drain(silent.reader)
     assert os.read(wakeup[0], 10) == bytes([signal.SIGUSR1])
 
 
@@ -101,21 +130,16 @@ def test_a_wakeup_descriptor_that_nobody_reads_does_not_hold_anything_up(retaine
     with contextlib.suppress(BlockingIOError):
         while True:
             os.write(wakeup[1], bytes(4096))
-    handle(raising)
-    timer = signalled_soon()
-    with pytest.raises(HandlerError):
-        retainer.drain(silent)
-    timer.join()
+    with signalled(silent, handle(raising)), pytest.raises(HandlerError):
+        retainer.drain(silent.reader)
 
 
 def test_a_wakeup_descriptor_that_a_handler_sets_stays(retainer, silent, handle, wakeup):
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
-    handle(lambda number, frame: signal.set_wakeup_fd(writer))
-    timer = signalled_soon()
     try:
-        retainer.drain(silent, timeout=0.4)
-        timer.join()
+        with signalled(silent, handle(lambda number, frame: signal.set_wakeup_fd(writer))):
+            retainer.drain(silent.reader)
         assert signal.set_wakeup_fd(wakeup[1]) == writer
     finally:
         os.close(reader)
@@ -126,39 +150,32 @@ def test_a_wakeup_descriptor_that_was_closed_meanwhile_is_no_error(retainer, sil
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer)
-    handle(lambda number, frame: (os.close(reader), os.close(writer)))
-    timer = signalled_soon()
-    assert retainer.drain(silent, timeout=0.4).status == "timeout"
-    timer.join()
+    with signalled(silent, handle(lambda number, frame: (os.close(reader), os.close(writer)))):
+        assert retainer.drain(silent.reader).status == "eof"
     assert signal.set_wakeup_fd(wakeup[1]) == -1
 
 
-def test_a_handler_may_run_a_program_itself(handle, wakeup):
+def test_a_handler_may_run_a_program_itself(silent, handle, wakeup):
     texts = []
-    handle(lambda number, frame: texts.append(retention.run(["echo", "inner"]).stdout.text))
-    timer = signalled_soon()
-    result = retention.run(["sh", "-c", "sleep 0.4; echo outer"])
-    timer.join()
-    assert (texts, result.stdout.text) == (["inner\n"], "outer\n")
+    with signalled(silent, handle(lambda number, frame: texts.append(retention.run(["echo", "inner"]).stdout.text))):
+        # It reads the pipe to its end.
+        result = retention.run(["sh", "-c", "cat; echo outer"], stdin=silent.reader)
+    assert (texts, result.stdout.text) == (["inner\n"], "xouter\n")
     assert os.read(wakeup[0], 10) == bytes([signal.SIGUSR1])
 
 
 def test_another_thread_leaves_the_wakeup_descriptor_alone(retainer, silent, wakeup):
-    found = []
-
-    def drain():
-        retainer.drain(silent, timeout=0.2)
-        found.append(True)
-
-    thread = threading.Thread(target=drain)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(retainer.drain(silent.reader)))
     before = descriptors()
     thread.start()
-    time.sleep(0.1)
+    silent.wait_until_drained()
     # Neither is there a pipe: nobody would see to it.
     assert signal.set_wakeup_fd(wakeup[1]) == wakeup[1]
     assert descriptors() == before
+    silent.end()
     thread.join()
-    assert found == [True]
+    assert [answer.status for answer in answers] == ["eof"]
 
 
 WITHOUT_DESCRIPTORS = """
@@ -179,8 +196,8 @@ unused = os.dup(0)
 os.close(unused)
 hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (unused, hard))
-signal.setitimer(signal.ITIMER_REAL, 0.2)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
     retainer.drain(reader)
 except HandlerError:
     print("interrupted")
@@ -205,5 +222,5 @@ def test_signals_are_heard_where_there_is_no_descriptor_left_for_a_pipe(source):
 def test_who_waits_is_not_woken_in_vain(retainer, silent):
     # Only the voluntary switches of this thread: it waits once, not ten times a second.
     before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
-    retainer.drain(silent, timeout=1)
+    retainer.drain(silent.reader, timeout=1)
     assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before < 8
