@@ -17,7 +17,7 @@ import time
 
 import pytest
 from compiling import shared_library
-from watch import SLACK, SOON, is_running, line_in, wait_for
+from watch import SLACK, SOON, is_running, line_in, program, wait_for
 
 from retention._options import HELP, TAKES_VALUE
 
@@ -31,6 +31,9 @@ NUMBERS = "".join(f"{number}\n" for number in range(1, 20_001)).encode()
 STAYING = ["sh", "-c", "ulimit -c 0; echo $$ >&2; exec sleep 1000"]
 
 PASSED_ON = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
+
+# A timeout before which a command has begun, also on a slow and busy machine.
+BEGUN = "3"
 
 
 def retain(*words, stdin=b"", **options):
@@ -126,15 +129,15 @@ def test_after_a_timeout_the_status_is_124(seconds):
 
 def test_after_a_timeout_what_came_is_shown():
     script = "echo early; exec sleep 1000"
-    assert retain("--timeout=0.5", "--", "sh", "-c", script) == (b"early\n", b"", 124)
+    assert retain(f"--timeout={BEGUN}", "--", "sh", "-c", script) == (b"early\n", b"", 124)
 
 
 def test_a_timeout_ends_a_command_that_ignores_sigterm_and_its_children():
     script = "trap 'echo no' TERM; sleep 1000 & while :; do wait; done"
     began = time.monotonic()
-    out, _, status = retain("--timeout", "0.5", "--", "sh", "-c", script)
+    out, _, status = retain("--timeout", BEGUN, "--", "sh", "-c", script)
     assert (out, status) == (b"no\n", 124)
-    assert time.monotonic() - began < 0.5 + 0.5 + 1 + SLACK
+    assert time.monotonic() - began < float(BEGUN) + 0.5 + 1 + SLACK
 
 
 def test_a_timeout_that_is_not_reached_changes_nothing():
@@ -346,7 +349,8 @@ def test_stats_are_a_line_on_standard_error():
 def test_stats_of_a_large_output_are_consistent():
     nbytes, seconds, rate, _ = statistics(retain("--stats", "--", "head", "-c", "300MB", "/dev/zero")[1])
     assert nbytes == 300_000_000
-    assert rate == pytest.approx(nbytes / seconds / 1e9, rel=0.05)
+    # All are rounded.
+    assert rate == pytest.approx(nbytes / seconds / 1e9, rel=0.05, abs=0.0006)
 
 
 @pytest.mark.parametrize("size", [0, 200 << 20], ids=["small parent", "large parent"])
@@ -365,7 +369,7 @@ subprocess.run([sys.executable, "-m", "retention", "--stats", "--", "head", "-c"
 
 
 def test_stats_are_told_after_a_timeout_too():
-    out, err, status = retain("--stats", "--timeout", "0.3", "--", "sh", "-c", "echo text; exec sleep 1000")
+    out, err, status = retain("--stats", "--timeout", BEGUN, "--", "sh", "-c", "echo text; exec sleep 1000")
     assert (out, status) == (b"text\n", 124)
     assert statistics(err)[0] == 5
 
@@ -407,14 +411,10 @@ def test_a_signal_that_the_command_survives_does_not_end_the_reading():
 
 def test_every_signal_is_passed_on():
     script = """
-import os, signal, sys
-got = []
-for number in (1, 2, 3, 15):
-    signal.signal(number, lambda number, frame: got.append(number))
+import signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [1, 2, 3, 15])
 print("ready", file=sys.stderr, flush=True)
-while len(got) < 4:
-    signal.pause()
-print(sorted(got))
+print(sorted(int(signal.sigwait([1, 2, 3, 15])) for _ in range(4)))
 """
     with retaining("--", sys.executable, "-c", script) as process:
         assert process.stderr.readline() == b"ready\n"
@@ -428,7 +428,7 @@ def test_a_signal_reaches_the_children_of_the_command():
     with retaining("--", "sh", "-c", "trap : TERM; sleep 1000 & echo $! >&2; wait; echo gone") as process:
         pid = int(process.stderr.readline())
         # Until it is `sleep`, it may not have been told yet what to do with signals.
-        time.sleep(0.1)
+        wait_for(lambda: program(pid) == "sleep")
         process.send_signal(signal.SIGTERM)
         assert finished(process) == (b"gone\n", b"", 0)
         assert not is_running(pid)
@@ -447,13 +447,12 @@ def test_a_signal_that_is_ignored_stays_ignored(number):
 
 
 def test_a_signal_during_the_grace_does_not_shorten_it():
-    script = "trap 'echo asked' TERM; trap 'echo again' HUP; echo ready >&2; while :; do sleep 0.05; done"
-    with retaining("--timeout", "0.6", "--", "sh", "-c", script) as process:
-        assert process.stderr.readline() == b"ready\n"
-        time.sleep(0.7)
-        process.send_signal(signal.SIGHUP)
-        out, _, status = finished(process)
-    assert (out, status) == (b"asked\nagain\n", 124)
+    # Told to end, the command itself sends the signal; when that has come back it goes on for a while, and ends.
+    patient = "import sys; from retention import command, running; running.GRACE = 20; sys.exit(command.main())"
+    heard = "trap 'echo asked; kill -HUP $PPID' TERM; trap 'sleep 0.2; echo again; exit' HUP; "
+    words = ["--timeout", BEGUN, "--", "sh", "-c", heard + "while :; do sleep 0.05; done"]
+    done = subprocess.run([sys.executable, "-c", patient, *words], stdout=subprocess.PIPE, timeout=SOON)
+    assert (done.stdout, done.returncode) == (b"asked\nagain\n", 124)
 
 
 RAISE_BEFORE = """
@@ -511,13 +510,13 @@ def raising_before_it_waits(tmp_path, request):
 def test_a_signal_just_before_it_waits_is_passed_on_at_once(number, raising_before_it_waits):
     # Not only when the command prints something, which may take for ever.
     began = time.monotonic()
-    command = ["sh", "-c", "ulimit -c 0; exec sleep 10"]
+    command = ["sh", "-c", "ulimit -c 0; exec sleep 50"]
     assert retain("--", *command, env=raising_before_it_waits(number))[2] == 128 + number
     assert time.monotonic() - began < SLACK
 
 
 def test_ctrl_c_just_before_run_waits_ends_it_at_once(raising_before_it_waits):
-    script = "import retention\ntry: retention.run(['sleep', '10'])\nexcept KeyboardInterrupt: print('interrupted')"
+    script = "import retention\ntry: retention.run(['sleep', '50'])\nexcept KeyboardInterrupt: print('interrupted')"
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", script], env=raising_before_it_waits(signal.SIGINT), capture_output=True, timeout=SOON
@@ -531,7 +530,7 @@ def test_a_signal_after_the_command_has_ended_ends_retain():
     with retaining("--head", "1M", "--", "seq", "200000") as process:
         wait_for(lambda: select.select([process.stdout], [], [], 0)[0])
         process.send_signal(signal.SIGTERM)
-        assert process.wait(SLACK) != 0
+        assert process.wait(SOON) != 0
 
 
 # Sessions
@@ -553,7 +552,7 @@ def test_in_the_foreground_the_command_is_in_the_session_of_the_caller():
 
 def test_in_the_foreground_a_timeout_still_ends_the_command():
     script = "echo $$ >&2; exec sleep 1000"
-    out, err, status = retain("--foreground", "--timeout", "0.3", "--", "sh", "-c", script)
+    out, err, status = retain("--foreground", "--timeout", BEGUN, "--", "sh", "-c", script)
     assert (out, status) == (b"", 124)
     assert not is_running(int(err))
 
@@ -623,7 +622,7 @@ def test_retain_yes_into_true_ends():
 
 def test_retain_yes_into_head_ends_at_the_timeout():
     script = '"$@" | head -1; echo ${PIPESTATUS[0]}'
-    words = [*RETAIN, "--timeout", "0.5", "--", "yes"]
+    words = [*RETAIN, "--timeout", BEGUN, "--", "yes"]
     done = subprocess.run(["bash", "-c", script, "-", *words], capture_output=True, timeout=SOON)
     line, status = done.stdout.splitlines()
     # Whether head has gone before all is written, is a race.
@@ -711,22 +710,36 @@ PROGRESS = re.compile(rb"\r\x1b\[Kretain: ([\d.]+ [KMGT]?B), ([\d.]+ [KMGT]?B)/s
 CLEARED = b"\r\x1b[K"
 
 
-def test_a_run_of_more_than_a_second_shows_its_progress_and_clears_it():
-    with Terminal("--", "sh", "-c", "printf 123456; sleep 1.5; printf 789") as terminal:
+@pytest.fixture
+def go(tmp_path):
+    """A path that has a line, for a command to read, when this is called."""
+    path = tmp_path / "go"
+    os.mkfifo(path)
+
+    def go():
+        path.write_text("go\n")
+
+    go.path = path
+    return go
+
+
+def test_a_run_of_more_than_a_second_shows_its_progress_and_clears_it(go):
+    with Terminal("--", "sh", "-c", f"printf 123456; read line <{go.path}; printf 789") as terminal:
+        terminal.read_until(b"retain: 6 B")
+        go()
         assert terminal.finish() == 0
-    found = PROGRESS.findall(terminal.shown)
-    assert found
-    assert found[0][0] == b"6 B"
     progress, _, output = terminal.shown.rpartition(CLEARED)
     assert PROGRESS.sub(b"", progress) == b""
     assert output == b"123456789"
 
 
 def test_progress_goes_on_in_a_flood():
-    with Terminal("--timeout", "1.6", "--head", "2", "--no-marker", "--", "yes") as terminal:
-        assert terminal.finish() == 124
+    with Terminal("--head", "2", "--no-marker", "--", "yes") as terminal:
+        while len(PROGRESS.findall(terminal.shown)) < 3:
+            assert terminal.read()
+        terminal.process.send_signal(signal.SIGTERM)
+        assert terminal.finish() == 128 + 15
     found = PROGRESS.findall(terminal.shown)
-    assert len(found) >= 2
     assert found == sorted(set(found), key=found.index)
     assert terminal.shown.endswith(CLEARED + b"y\r\n")
 
@@ -740,9 +753,15 @@ def test_progress_is_cleared_when_the_command_is_ended_by_a_signal():
 
 
 def test_a_run_of_less_than_a_second_shows_no_progress():
-    with Terminal("--", "sh", "-c", "echo text; sleep 0.5") as terminal:
-        assert terminal.finish() == 0
-    assert terminal.shown == b"text\r\n"
+    def run():
+        with Terminal("--stats", "--", "sh", "-c", "echo text; sleep 0.5") as terminal:
+            assert terminal.finish() == 0
+        return terminal.shown
+
+    # A slow machine may take more than a second, as it says: then once more.
+    while b" bytes in 0." not in (shown := run()):
+        pass
+    assert re.fullmatch(rb"retain: 5 bytes in 0\..*\r\ntext\r\n", shown)
 
 
 def test_no_progress_shows_none():
@@ -751,8 +770,10 @@ def test_no_progress_shows_none():
     assert terminal.shown == b"text\r\n"
 
 
-def test_progress_is_shown_where_only_standard_error_is_a_terminal(tmp_path):
-    with Terminal("--", "sh", "-c", "echo text; sleep 1.4", stdout=tmp_path / "out") as terminal:
+def test_progress_is_shown_where_only_standard_error_is_a_terminal(tmp_path, go):
+    with Terminal("--", "sh", "-c", f"echo text; read line <{go.path}", stdout=tmp_path / "out") as terminal:
+        terminal.read_until(b"retain: ")
+        go()
         assert terminal.finish() == 0
     assert PROGRESS.match(terminal.shown)
     assert terminal.shown.endswith(CLEARED)
@@ -767,7 +788,8 @@ def test_progress_is_not_shown_where_standard_error_is_no_terminal(tmp_path):
 
 
 def test_ctrl_c_ends_the_command_and_shows_what_came(tmp_path):
-    with Terminal("--", "sh", "-c", f"echo partial; echo $$ > {tmp_path}/pid; exec sleep 1000") as terminal:
+    script = f"echo partial; echo $$ > {tmp_path}/pid; exec sleep 1000"
+    with Terminal("--no-progress", "--", "sh", "-c", script) as terminal:
         pid = int(line_in(tmp_path / "pid"))
         terminal.type(b"\x03")
         assert terminal.finish() == 130
@@ -777,7 +799,7 @@ def test_ctrl_c_ends_the_command_and_shows_what_came(tmp_path):
 
 def test_ctrl_c_in_the_foreground_reaches_the_command_by_itself(tmp_path):
     script = f"trap 'echo trapped; exit 9' INT; echo $$ > {tmp_path}/pid; while :; do sleep 0.05; done"
-    with Terminal("--foreground", "--", "sh", "-c", script) as terminal:
+    with Terminal("--foreground", "--no-progress", "--", "sh", "-c", script) as terminal:
         line_in(tmp_path / "pid")
         terminal.type(b"\x03")
         assert terminal.finish() == 9
@@ -812,6 +834,6 @@ def test_in_the_foreground_the_command_reads_the_terminal():
 
 
 def test_in_a_session_of_its_own_the_command_has_no_terminal():
-    with Terminal("--", "sh", "-c", "(: </dev/tty) 2>/dev/null || echo none") as terminal:
+    with Terminal("--no-progress", "--", "sh", "-c", "(: </dev/tty) 2>/dev/null || echo none") as terminal:
         assert terminal.finish() == 0
     assert terminal.shown == b"none\r\n"
