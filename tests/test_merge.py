@@ -543,19 +543,34 @@ def run(program):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the limit does not hold")
 @pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="the sanitizer needs all of the address space")
-@pytest.mark.parametrize("room", [30_000_000, 110_000_000])
-def test_without_memory_both_stay_as_they_were(room):
-    # Room for less than the copy of what the later one holds, and for that copy but not for what it is merged into.
+@pytest.mark.parametrize("copied", [False, True])
+def test_without_memory_both_stay_as_they_were(copied):
+    # No room for the copy of what the later one holds, or for that copy but not for what it is merged into.
     run(
         f"""
         import resource
         from retention import TextRetainer, TextTail
+
+        def used():
+            return int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+
         one, later = TextRetainer(TextTail(200_000_000)), TextRetainer(TextTail(200_000_000))
         one.push(b"a" * 1000)
         later.push(b"b" * 60_000_000)
         before = one.finish()
-        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + {room}, -1))
+        room, full = 30_000_000, []
+        if {copied}:
+            # What such an object takes: nothing where the interpreter has claimed the addresses for it already.
+            room -= used()
+            copy = bytes(60_000_000)
+            room += used()
+            del copy
+        resource.setrlimit(resource.RLIMIT_AS, (used() + room, -1))
+        while not {copied}:
+            try:
+                full.append(bytes(50_000_000))
+            except MemoryError:
+                break
         for operation in (one.merge, one.__add__):
             try:
                 operation(later)
@@ -564,6 +579,7 @@ def test_without_memory_both_stay_as_they_were(room):
             else:
                 raise AssertionError("there was memory")
         resource.setrlimit(resource.RLIMIT_AS, (-1, -1))
+        full.clear()
         assert one.finish() == before
         assert later.seen_bytes == 60_000_000
         assert one.push(b"c").kept
@@ -751,7 +767,7 @@ def test_the_collector_may_run_finalizers_that_use_a_retainer_that_is_drained(op
         f"""
         import faulthandler, gc, os, threading
         from retention import TextHeadTail, TextRetainer
-        faulthandler.dump_traceback_later(5, exit=True)
+        faulthandler.dump_traceback_later(50, exit=True)
         strategy = TextHeadTail(8, 8)
         retainer = TextRetainer(strategy)
         reader, writer = os.pipe()
