@@ -448,6 +448,15 @@ def broken_input(kind, *words):
 # Memory
 
 
+def large_object():
+    """Whether the memory of Python's own objects is asked of malloc at all: a build without the GIL has another way."""
+    global hits
+    SHIM.fault_arm(b"malloc", errno.ENOMEM, 1, FOREVER, LargeBoth.smallest)
+    with contextlib.suppress(MemoryError):
+        bytearray(2 * LargeBoth.smallest)
+    hits += SHIM.fault_hits()
+
+
 def raced_memory():
     """Another push takes the room that was made for a read, and there is no more of it."""
     global hits
@@ -937,6 +946,7 @@ SWEEPS = {"sweep": sweep, "onward": onward, "first": first, "broken_input": brok
 PROGRAMS = {
     program.__name__: program
     for program in (
+        large_object,
         raced_memory,
         any_memory,
         terminal,
