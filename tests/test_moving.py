@@ -183,13 +183,14 @@ def test_both_ends():
     assert new(text="short", n=25) == "short"
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_run_has_a_session_of_its_own_and_raises_only_with_check():
     argv = [sys.executable, "-c", "import os; print(os.getsid(0) == os.getpid())"]
     assert retention.run(argv).stdout.text == "True\n"
-    result = retention.run(["sh", "-c", "echo before; exec sleep 1000"], timeout=2.0)
+    result = retention.run(["sh", "-c", "echo before; exec sleep 1000"], timeout=0.3)
     assert (result.timed_out, result.stdout.text) == (True, "before\n")
     with pytest.raises(subprocess.TimeoutExpired):
-        retention.run(["sleep", "1000"], timeout=0.1, check=True)
+        retention.run(["sh", "-c", "echo before; exec sleep 1000"], timeout=0.1, check=True)
 
 
 # From TypeScript

@@ -170,12 +170,13 @@ def test_a_forged_marker_does_not_change_the_facts():
 
 
 @posix
-def test_what_leaves_for_another_session_lives_on(tmp_path):
+def test_what_leaves_for_another_session_lives_on(tmp_path, started_when):
     told = tmp_path / "pid"
+    started_when(lambda _: told.exists())
     leaving = f"import os, time; os.setsid(); open({str(told)!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(60)"
     process = None
     try:
-        result = run(["sh", "-c", '"$0" -c "$1" & sleep 60', sys.executable, leaving], timeout=3, grace=0.1)
+        result = run(["sh", "-c", '"$0" -c "$1" & sleep 60', sys.executable, leaving], timeout=0.2, grace=0.1)
         process = int(line_in(told))
         assert result.timed_out
         assert is_running(process)

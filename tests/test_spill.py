@@ -14,6 +14,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from processes import Holder
 from streams import byte_streams
 from watch import SOON, descriptors
 
@@ -173,6 +174,7 @@ def test_after_a_stop_that_standard_error_asked_for_it_is_not_complete(path):
     assert (result.stopped, path.read_text(), result.spill.complete) == (True, "text\n", False)
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
 def test_after_a_timeout_it_has_what_was_read(path):
     result = run(["sh", "-c", "echo early; exec sleep 1000"], timeout=0.3, spill=path)
     assert (path.read_text(), result.spill) == ("early\n", SpillResult(path, 6, False, None))
@@ -186,7 +188,8 @@ def test_after_a_timeout_in_a_flood_it_has_all_that_was_counted(path):
 
 
 def test_while_a_grandchild_holds_the_pipe_it_is_not_complete(path):
-    result = run(["sh", "-c", "echo text; sleep 0.5 & :"], grace=0.1, spill=path)
+    with Holder() as holder:
+        result = run(["sh", "-c", f"echo text; {holder.command} & :"], grace=0.1, spill=path, pass_fds=holder.fds)
     assert (result.eof, result.spill) == (False, SpillResult(path, 5, False, None))
 
 
