@@ -42,7 +42,7 @@ def real_stderr(pytestconfig):
 @pytest.fixture
 def bounded(real_stderr):
     """A test that hangs ends the whole run, with a traceback: nothing gentler would reach whatever hangs."""
-    faulthandler.dump_traceback_later(2 * SOON, exit=True, file=real_stderr)
+    faulthandler.dump_traceback_later(4 * SOON, exit=True, file=real_stderr)
     yield
     faulthandler.cancel_dump_traceback_later()
 

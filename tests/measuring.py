@@ -29,6 +29,7 @@ def run(program, *, setup="", **values):
     """Runs a program in a fresh interpreter; returns the numbers that it prints. `setup`: more that it may use."""
     values = "".join(f"{name} = {value}\n" for name, value in values.items())
     source = PRELUDE + setup + values + textwrap.dedent(program)
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120, check=False)
+    # Thousands of programs are started in some, and the machine may be slow and busy.
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=600, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     return [int(number) for number in done.stdout.split()]
