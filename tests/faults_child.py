@@ -80,6 +80,8 @@ class Scenario:
 
     # Whether the program may still be there: a signal was refused, so that there is no status.
     may_be_left = False
+    # Whether it goes well in any case.
+    survives = False
     # The longest that it may take, where that is promised.
     promised = 10.0
     smallest = 0
@@ -172,8 +174,9 @@ class Communicate(Both):
 
     def act(self):
         out, err = self.retainers
-        # `cat` is no leader of a group, and ends when its input does: only then.
-        return communicate(self.process, stdout=out, stderr=err, input=self.streams[0][100:], grace=0.03)
+        # `cat` is in no group of its own, and ends when its input does: only then. That is not waited for.
+        grace = 5 if self.survives else 0.03
+        return communicate(self.process, stdout=out, stderr=err, input=self.streams[0][100:], grace=grace)
 
 
 class Timeout(Scenario):
@@ -364,6 +367,7 @@ def sweep(kind, function, expected, *words):
 
             def one(number=number, nth=nth):
                 scenario = SCENARIOS[kind]()
+                scenario.survives = expected == "survives"
                 result, raised, hit = attempt(scenario, function, number, nth, nth)
                 judge(scenario, expected, result, raised, hit, number)
                 return hit
@@ -386,6 +390,7 @@ def onward(kind, function, expected, *words):
 
             def one(number=number, nth=nth):
                 scenario = SCENARIOS[kind]()
+                scenario.survives = expected == "survives"
                 result, raised, hit = attempt(scenario, function, number, nth, FOREVER)
                 judge(scenario, expected, result, raised, hit, number)
                 return hit
