@@ -16,6 +16,7 @@ from processes import Holder
 from watch import SLACK, SOON, descriptors, is_running, is_there, unread, wait_for
 
 from retention import Spill, TextHead, TextHeadTail, TextRetainer, TextTail, arun, run
+from retention.child import Child
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -25,8 +26,8 @@ TREE = ["sh", "-c", "sleep 1000 & echo $$ $!; wait"]
 FLOODING = ["sh", "-c", "sleep 1000 & echo $$ $!; exec yes"]
 # The same as the first, where nobody heeds SIGTERM.
 STUBBORN = ["sh", "-c", "trap '' TERM; sleep 1000 & echo $$ $!; while :; do wait; done"]
-# The same, and says each time that it was told to end.
-COUNTING = [
+# The same, and says that it was told to end.
+TELLING = [
     "sh", "-c", "trap '' TERM; sleep 1000 & trap 'echo told' TERM; echo $$ $!; while :; do wait; done"
 ]  # fmt: skip
 
@@ -273,20 +274,35 @@ def test_cancelled_again_in_the_grace_it_still_waits_for_the_end():
 
 
 @pytest.mark.usefixtures("started_when_it_speaks")
-def test_cancelled_in_the_grace_of_its_own_timeout_it_gets_no_second_one():
+def test_cancelled_in_the_grace_of_its_own_timeout_it_gets_no_second_one(monkeypatch):
+    limits = []
+
+    def recording(child, limit, pump_until=Child.pump_until):
+        limits.append(limit)
+        return pump_until(child, limit)
+
+    monkeypatch.setattr(Child, "pump_until", recording)
+
     async def body():
-        began = time.monotonic()
         retainer = TextRetainer(TextHead(1000))
-        task = asyncio.create_task(arun(COUNTING, stdout=retainer, timeout=0.3, grace=0.8))
+        task = asyncio.create_task(arun(TELLING, stdout=retainer, timeout=0.3, grace=SOON))
         tree = await pids(retainer)
         while "told" not in retainer.finish().text:
             await asyncio.sleep(0.01)
-        await cancel(task)
+        before = len(limits)
+        task.cancel()
+        while len(limits) == before:
+            await asyncio.sleep(0.01)
+        # Until when it waits now has been said, and need not be waited for.
+        for pid in tree:
+            os.kill(pid, signal.SIGKILL)
+        with pytest.raises(asyncio.CancelledError):
+            await task
         assert_gone(*tree)
-        return time.monotonic() - began, retainer.finish().text
+        return limits[before - 1 : before + 1], retainer.finish().text
 
-    took, text = in_loop(body)
-    assert 1.1 <= took < 0.3 + 0.8 + 1 + SLACK
+    (first, second), text = in_loop(body)
+    assert first == second
     assert text.count("told") == 1
 
 
