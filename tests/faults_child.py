@@ -124,7 +124,7 @@ class Drain(Scenario):
     def check_streams(self):
         super().check_streams()
         # And what has not been read is still to be had.
-        rest = self.retainers[0].drain(self.source, timeout=5)
+        rest = self.retainers[0].drain(self.source, timeout=30)
         assert rest.status == "eof", rest
         assert self.retainers[0].finish() == kept(self.strategy, self.streams[0])
 
@@ -485,7 +485,7 @@ def raced_memory():
     SHIM.fault_after_read(ctypes.cast(push_all, ctypes.c_void_p))
     try:
         with contextlib.suppress(MemoryError):
-            retainer.drain(source, timeout=5)
+            retainer.drain(source, timeout=30)
         hits += SHIM.fault_hits()
         SHIM.fault_disarm()
         read = SHIM.fault_bytes_read()
@@ -537,7 +537,7 @@ def terminal():
             SHIM.fault_arm(b"read", errno.EIO, nth, nth, 0)
             if nth == 2:
                 os.close(theirs)
-            result = retainer.drain(ours, timeout=5)
+            result = retainer.drain(ours, timeout=30)
             hits += SHIM.fault_hits()
             assert (result.status, result.nbytes) == ("eof", 10 * (nth - 1)), result
             assert retainer.seen_bytes == result.nbytes == SHIM.fault_bytes_read()
@@ -555,7 +555,7 @@ def unreadable():
         source = os.open(path, os.O_RDONLY)
         raised = None
         try:
-            TextRetainer(TextHead(10)).drain(source, timeout=5)
+            TextRetainer(TextHead(10)).drain(source, timeout=30)
         except OSError as error:
             raised = error
         finally:

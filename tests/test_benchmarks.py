@@ -143,7 +143,7 @@ def test_benchmark_file(tmp_path):
         cwd=Path(__file__).parent.parent,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.returncode == 0, run.stdout + run.stderr
     rows = [row["extra_info"] for row in json.loads(file.read_bytes())["benchmarks"]]
