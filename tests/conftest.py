@@ -1,4 +1,5 @@
 import faulthandler
+import gc
 import os
 import signal
 import subprocess
@@ -28,6 +29,12 @@ settings.register_profile(
     max_examples=int(os.environ.get("RETENTION_EXAMPLES", "600")),
 )
 settings.load_profile("retention")
+
+
+def pytest_collection_finish():
+    """Spare the collector, which many tests call, what was there before the first of them."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

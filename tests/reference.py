@@ -46,10 +46,10 @@ def ends(strategy, stream) -> tuple[int, int]:
     head, tail = budgets(strategy)
     head_lines, tail_lines = line_budgets(strategy)
     stop, start = min(head, len(stream)), max(len(stream) - tail, 0)
-    while head_lines is not None and len(lines(stream[:stop])) > head_lines:
-        stop -= 1
-    while tail_lines is not None and len(lines(stream[start:])) > tail_lines:
-        start += 1
+    if head_lines is not None:
+        stop = len(b"".join(lines(stream[:stop])[:head_lines]))
+    if tail_lines is not None:
+        start += len(b"".join(lines(stream[start:])[: -tail_lines or None]))
     return stop, start
 
 

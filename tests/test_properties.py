@@ -2,7 +2,7 @@
 
 import pytest
 import reference
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from streams import (
     BUFFERS,
@@ -43,8 +43,6 @@ def test_lines_equal_the_model_after_every_push(strategy, chunks, whole_lines, c
         assert retainer.truncated == decision.truncated
 
 
-# The model takes long over these.
-@settings(max_examples=settings().max_examples // 4)
 @given(line_strategies, line_streams.flatmap(chunkings), st.booleans(), st.sampled_from([1, 40, 300]))
 def test_long_chunks_of_lines_equal_the_model(strategy, chunks, whole_lines, repeats):
     # Longer than the blocks in which newlines are counted and characters are encoded.
