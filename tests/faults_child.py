@@ -17,8 +17,10 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
+from pathlib import Path
 
 # Only this process is to be affected, none that it starts. Already loaded is already loaded.
 SHIM = ctypes.CDLL(os.environ.pop("LD_PRELOAD"))
@@ -28,7 +30,7 @@ for name in ("fault_calls", "fault_hits", "fault_polls"):
     getattr(SHIM, name).restype = ctypes.c_long
 HOOK = ctypes.CFUNCTYPE(None)
 
-from retention import TextHead, TextHeadTail, TextRetainer, communicate, run  # noqa: E402
+from retention import Spill, SpillResult, TextHead, TextHeadTail, TextRetainer, communicate, run  # noqa: E402
 from retention import child as child_module  # noqa: E402
 
 # One case may take so long; then the interpreter shows where it is, and ends.
@@ -272,9 +274,60 @@ class LeftQuiet(Quiet):
     status = (5, 0, None)
 
 
+class Spilling(Scenario):
+    """Output that goes to a file as well."""
+
+    strategy = TextHeadTail(1000, 1000)
+    streams = (LINES[:200_000], b"")
+    cap = None
+
+    def prepare(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.source, self.path = Path(self.folder.name, "source"), Path(self.folder.name, "all")
+        self.source.write_bytes(self.streams[0])
+
+    def act(self):
+        out, err = self.retainers
+        return run(["cat", self.source], stdout=out, stderr=err, spill=Spill(self.path, self.cap))
+
+    def check(self, result):
+        assert result.spill == SpillResult(self.path, len(self.streams[0]), True, None), result
+        assert self.saved == self.streams[0]
+
+    def clean(self):
+        self.saved = self.path.read_bytes()
+        self.folder.cleanup()
+
+
+class DividedSpill(Spilling):
+    """The cap divides a character; where its first byte cannot be taken back, that is said."""
+
+    streams = ("\N{EURO SIGN}".encode() * 100, b"")
+    cap = 151
+
+    def check(self, result):
+        error = os.strerror(errno.EIO) if SHIM.fault_hits() else None
+        nbytes = 151 if error else 150
+        assert result.spill == SpillResult(self.path, nbytes, False, error), result
+        assert self.saved == self.streams[0][:nbytes]
+
+
 SCENARIOS = {
     kind.__name__: kind
-    for kind in (Drain, LargeDrain, Both, LargeBoth, Communicate, Timeout, LeftAfterTimeout, Stop, Quiet, LeftQuiet)
+    for kind in (
+        Drain,
+        LargeDrain,
+        Both,
+        LargeBoth,
+        Communicate,
+        Timeout,
+        LeftAfterTimeout,
+        Stop,
+        Quiet,
+        LeftQuiet,
+        Spilling,
+        DividedSpill,
+    )
 }
 
 
@@ -493,6 +546,36 @@ def raced_memory():
     finally:
         SHIM.fault_after_read(None)
         os.close(source)
+
+
+def refused_memory():
+    """While a read has room promised to it, there is no memory for a push: nothing of that is taken, all of this is."""
+    global hits
+    strategy = TextHeadTail(1 << 20, 0)
+    retainer = TextRetainer(strategy)
+    source, writer = os.pipe()
+    os.write(writer, LINES[:1000])
+    os.close(writer)
+    refused = []
+
+    @HOOK
+    def push_in_vain():
+        SHIM.fault_after_read(None)
+        for chunk in (b"+" * (64 << 10), "\N{EURO SIGN}" * (64 << 10)):
+            SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
+            try:
+                retainer.push(chunk)
+            except MemoryError:
+                refused.append((SHIM.fault_hits(), retainer.seen_bytes))
+            SHIM.fault_disarm()
+
+    SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
+    SHIM.fault_after_read(ctypes.cast(push_in_vain, ctypes.c_void_p))
+    retainer.drain(source, timeout=5)
+    os.close(source)
+    assert refused == [(1, 0), (1, 0)], refused
+    assert retainer.finish() == kept(strategy, LINES[:1000])
+    hits += 2
 
 
 def any_memory():
@@ -953,6 +1036,7 @@ PROGRAMS = {
     for program in (
         large_object,
         raced_memory,
+        refused_memory,
         any_memory,
         terminal,
         unreadable,

@@ -1,6 +1,6 @@
 /* Preloaded into an interpreter: makes chosen calls of one function fail, or come back short.
 
-read, write, poll and waitid count only where the caller is the engine's extension module; kill, killpg and the
+read, write, ftruncate, poll and waitid count only where the caller is the engine's extension module; kill, killpg and the
 allocators are called by Python on its behalf, and count from everywhere while they are armed. */
 
 #define _GNU_SOURCE
@@ -161,6 +161,16 @@ ssize_t write(int fd, const void *data, size_t size)
     if (engine && moved > 0)
         atomic_fetch_add(&bytes_written, moved);
     return moved;
+}
+
+/* Under this name for the same reason. */
+int ftruncate64(int fd, off64_t size)
+{
+    if (is_engine(CALLER) && fails("ftruncate", 0)) {
+        errno = error;
+        return -1;
+    }
+    return REAL(ftruncate64)(fd, size);
 }
 
 int poll(struct pollfd *polled, nfds_t count, int milliseconds)

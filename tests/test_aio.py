@@ -592,8 +592,9 @@ print(threading.active_count())
         assert finished(process) == ("", "", 0)
 
 
-def test_a_coroutine_that_is_closed_ends_it():
-    script = """
+@pytest.mark.parametrize("first", ["", "gc.collect()"])
+def test_a_coroutine_that_is_closed_ends_it(first):
+    script = f"""
 loop = asyncio.new_event_loop()
 async def main():
     coroutine = arun(tree, stdout=retainer, check=True)
@@ -601,6 +602,7 @@ async def main():
     await say_pids()
     coroutine.close()
     print(threading.active_count(), flush=True)
+    {first}
     # What it had to say is nobody's business any more.
     await asyncio.sleep(0.1)
     gc.collect()

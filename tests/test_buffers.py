@@ -1,6 +1,7 @@
 """Chunks of every buffer type: read as their bytes or refused, and never referenced after the push."""
 
 import ctypes
+import inspect
 import mmap
 import sys
 import tracemalloc
@@ -423,6 +424,20 @@ def test_an_export_that_raises_leaves_the_retainer_as_it_was(error):
     with pytest.raises(error, match="no memory to show"):
         retainer.push(Export(b"abc", made=made))
     assert (retainer.finish(), retainer.seen_bytes) == (before, 3)
+
+
+@exports_from_python
+def test_an_export_that_refuses_to_be_plain_bytes_says_why():
+    class Formatted:
+        def __buffer__(self, flags):
+            if flags & inspect.BufferFlags.FORMAT:
+                return memoryview(b"abc")
+            raise BufferError("only with its format")
+
+    retainer = TextRetainer(TextHead(2))
+    with pytest.raises(BufferError, match="only with its format"):
+        retainer.push(Formatted())
+    assert retainer.seen_bytes == 0
 
 
 def test_numpys_dates_count_as_their_bytes():

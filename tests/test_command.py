@@ -161,6 +161,7 @@ def test_help_and_version_answer_without_reading():
     with subprocess.Popen([*RETAIN, "--help"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert b"usage: retain" in process.stdout.read()
         assert process.wait(SOON) == 0
+    assert retain("-h").stdout == retain("--help").stdout
     run = retain("--version")
     assert run.stdout.startswith(b"retain 0.")
     assert run.returncode == 0

@@ -14,12 +14,15 @@ import subprocess
 import sys
 import termios
 import time
+from types import SimpleNamespace
 
 import pytest
 from compiling import shared_library
 from watch import SLACK, SOON, is_running, line_in, program, wait_for
 
 from retention._options import HELP, TAKES_VALUE
+from retention._spawn import Spawned
+from retention.running import scaled, status_of
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -648,6 +651,25 @@ def test_with_a_closed_standard_input_and_error_it_runs_all_the_same():
     assert (done.stdout, done.returncode) == (b"1\n2\n3\n", 0)
 
 
+def test_with_a_closed_standard_output_the_command_is_run_and_a_line_says_that_it_cannot_be_shown(tmp_path):
+    done = subprocess.run(
+        [*RETAIN, "--", "sh", "-c", 'echo text | tee "$0"', tmp_path / "said"],
+        stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1), timeout=SOON,
+    )  # fmt: skip
+    assert (done.stderr, done.returncode) == (f"retain: {os.strerror(errno.EBADF)}\n".encode(), 1)
+    assert (tmp_path / "said").read_text() == "text\n"
+
+
+def test_a_command_is_asked_for_its_status_without_waiting():
+    process = Spawned(["sleep", "60"], merge=False, new_session=True)
+    with process.stdout:
+        assert process.poll() is None
+        os.kill(process.pid, signal.SIGKILL)
+        wait_for(lambda: process.poll() is not None)
+    # Reaped, and not asked for again: its pid may be somebody else's by now.
+    assert (process.poll(), process.returncode) == (-signal.SIGKILL, -signal.SIGKILL)
+
+
 # In a terminal
 
 
@@ -731,6 +753,31 @@ def test_a_run_of_more_than_a_second_shows_its_progress_and_clears_it(go):
     progress, _, output = terminal.shown.rpartition(CLEARED)
     assert PROGRESS.sub(b"", progress) == b""
     assert output == b"123456789"
+
+
+@pytest.mark.parametrize(
+    ("what", "returncode", "status"),
+    [("woken", 0, 141), ("timed_out", -15, 124), ("stopped", -15, 0), ("", 3, 3), ("", -15, 143), ("", None, 137)],
+)
+def test_the_status_is_that_of_what_ended_the_command_or_its_own(what, returncode, status):
+    facts = dict.fromkeys(["woken", "timed_out", "stopped"], False) | ({what: True} if what else {})
+    assert status_of(SimpleNamespace(process=SimpleNamespace(returncode=returncode), **facts)) == status
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1 KB"),
+        (12_345, "12.3 KB"),
+        (6.5e8, "650 MB"),
+        (9e9, "9 GB"),
+        (1e15, "1000 TB"),
+    ],
+)
+def test_progress_is_told_in_units_of_a_thousand(number, text):
+    assert scaled(number) == text
 
 
 def test_progress_goes_on_in_a_flood():

@@ -1,7 +1,9 @@
 """retention.communicate: what `run` does, for a Popen that the caller made. With real programs."""
 
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -94,6 +96,32 @@ def test_the_blocking_mode_of_the_pipes_is_left_alone():
     for fd in copies:
         os.close(fd)
     assert modes == [True] * 3
+
+
+def test_an_output_may_be_a_socket_also_after_a_timeout():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        popen = shell("echo text; exec sleep 60", stdout=theirs, stderr=None)
+        popen.stdout = ours.makefile("rb")
+        select.select([ours], [], [])
+        result = communicate(popen, timeout=0.1)
+    assert (result.stdout.text, result.timed_out, popen.stdout.closed) == ("text\n", True, True)
+
+
+@pytest.mark.parametrize("name", ["stdin", "stdout", "stderr"])
+def test_a_pipe_that_fails_as_it_is_closed_concerns_nobody(name):
+    popen = shell("cat; echo err >&2", stdin=PIPE, bufsize=0)
+    file = getattr(popen, name)
+    real = file.close
+
+    def close():
+        real()
+        raise OSError("too late")
+
+    file.close = close
+    result = communicate(popen, input="text")
+    assert (result.returncode, result.stdout.text, result.stderr.text) == (0, "text", "err\n")
+    assert [file.closed for file in (popen.stdin, popen.stdout, popen.stderr)] == [True] * 3
 
 
 # What the caller has read and written before

@@ -543,6 +543,19 @@ def test_a_closed_file_is_an_error(buffering, retainer, numbers):
         retainer.drain(file)
 
 
+def test_a_file_of_no_descriptor_is_read_by_its_methods_where_nobody_has_imported_sockets():
+    answers = interpreter(
+        """
+        import io, sys
+        from retention import TextHead, TextRetainer
+        sys.modules.pop("socket", None)
+        retainer = TextRetainer(TextHead(10))
+        print(retainer.drain(io.BytesIO(b"text")).nbytes, retainer.finish().text)
+        """
+    )
+    assert answers == "4 text\n"
+
+
 @pytest.mark.parametrize("how", ["close", "detach"])
 def test_a_closed_socket_is_an_error_and_does_not_hang(how):
     answers = interpreter(

@@ -112,6 +112,17 @@ def test_all_of_it_little_by_little(faults, scenario):
     faults("onward", scenario, "read", "survives", "SHORT")
 
 
+# The file of a spill
+
+
+def test_writing_to_a_file_that_is_interrupted_goes_on(faults):
+    faults("sweep", "Spilling", "write", "survives", "EINTR", "SHORT")
+
+
+def test_a_part_of_a_character_that_cannot_be_taken_back_is_told(faults):
+    faults("first", "DividedSpill", "ftruncate", "survives", "EIO")
+
+
 # Signals
 
 
@@ -195,6 +206,10 @@ def test_a_result_for_which_there_is_no_memory(failed, faults):
 
 def test_memory_that_another_push_has_taken(faults):
     faults("raced_memory")
+
+
+def test_a_push_during_a_drain_for_which_there_is_no_memory(faults):
+    faults("refused_memory")
 
 
 def test_any_allocation_of_a_drain(faults):

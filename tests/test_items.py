@@ -570,6 +570,23 @@ def test_extend_by_a_list_counts_what_collected_garbage_pushes_in_between(collec
     assert [item for item in result.tail if item != "x"] == [7, 8, 9][-(3 - result.tail.count("x")) :]
 
 
+@pytest.mark.parametrize("allocations", range(8))
+@pytest.mark.parametrize("strategy", [ItemTail(3), ItemHeadTail(2, 3)])
+def test_extend_by_a_list_takes_what_collected_garbage_appends_to_it_or_nothing_of_that(
+    collect_after, strategy, allocations
+):
+    source = list(range(10))
+    longer = list(range(20))
+    Garbage(lambda: source.extend(range(10, 20)))
+    retainer = ItemRetainer(strategy)
+    collect_after(allocations)
+    retainer.extend(source)
+    gc.disable()
+    gc.collect()
+    assert source == longer
+    assert retainer.finish() in [retainer_of(strategy, items).finish() for items in (source[:10], longer)]
+
+
 @pytest.mark.parametrize("allocations", range(6))
 @pytest.mark.parametrize("strategy", [ItemHead(10**6), ItemTail(10**6)])
 @pytest.mark.parametrize("way", ["push", "merge"])

@@ -224,6 +224,13 @@ def test_initialising_again_changes_nothing(record, others):
     assert fields_of(record) == before
 
 
+def test_the_base_of_all_has_no_values_of_its_own():
+    base = Omitted.__base__
+    assert {type(record).__base__ for record, _ in RECORDS} == {base}
+    with pytest.raises(NotImplementedError):
+        hash(base())
+
+
 @each_record
 def test_fields_can_be_named(record):
     assert type(record)(**fields_of(record)) == record

@@ -194,13 +194,15 @@ signal.signal(signal.SIGALRM, handler)
 {source}
 unused = os.dup(0)
 os.close(unused)
-hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-resource.setrlimit(resource.RLIMIT_NOFILE, (unused, hard))
+limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (unused, limits[1]))
 try:
     signal.setitimer(signal.ITIMER_REAL, 0.2)
     retainer.drain(reader)
 except HandlerError:
     print("interrupted")
+# What else there is to do at the end may need some.
+resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 """
 
 

@@ -28,6 +28,7 @@ from retention import (
     spill_notice,
 )
 from retention import _engine as engine
+from retention.spill import SpillFile
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -445,8 +446,10 @@ def test_a_limit_on_the_size_of_files(path, limit):
 import json, resource, sys
 import retention
 path, limit = sys.argv[1], int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+before = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
 result = retention.run(["seq", "50000"], spill=path)
+resource.setrlimit(resource.RLIMIT_FSIZE, before)
 spill = result.spill
 print(json.dumps([spill.nbytes, spill.complete, spill.error, result.stdout.seen_bytes, result.returncode]))
 """
@@ -456,6 +459,43 @@ print(json.dumps([spill.nbytes, spill.complete, spill.error, result.stdout.seen_
     assert (done.stderr, done.returncode) == ("", 0)
     assert json.loads(done.stdout) == [limit, False, os.strerror(errno.EFBIG), len(NUMBERS), 0]
     assert path.read_bytes() == NUMBERS[:limit]
+
+
+def test_a_file_that_somebody_else_has_removed_is_missed_by_nobody(path, monkeypatch):
+    def start(*args, **options):
+        path.unlink()
+        raise FileNotFoundError("no such program")
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(FileNotFoundError, match="no such program"):
+        run(["seq", "3"], spill=path)
+    assert not path.exists()
+
+
+def test_a_file_that_is_given_up_is_closed(path):
+    file = SpillFile(Spill(path))
+    fd = file.fd
+    assert os.path.samestat(os.fstat(fd), path.stat())
+    del file
+    with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
+        os.fstat(fd)
+
+
+def test_a_file_that_fails_as_late_as_it_is_closed(path, monkeypatch):
+    # As on a network's disk that is full.
+    real, ours = os.close, []
+
+    def close(fd):
+        late = path.exists() and os.fstat(fd).st_ino == path.stat().st_ino
+        real(fd)
+        if late:
+            ours.append(fd)
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(os, "close", close)
+    result = run(["seq", "50000"], spill=path)
+    assert (result.spill, len(ours)) == (SpillResult(path, len(NUMBERS), False, os.strerror(errno.EDQUOT)), 1)
+    assert path.read_bytes() == NUMBERS
 
 
 # Spill

@@ -301,6 +301,14 @@ def test_each_strategy_has_its_kind(cls, kind):
 
 
 @each_strategy
+def test_a_strategy_cannot_be_initialised_again(strategy):
+    before = copy.deepcopy(strategy)
+    with pytest.raises(AttributeError, match="immutable"):
+        strategy.__init__(*[5] * len([name for name in strategy.__match_args__ if name != "stop"]))
+    assert strategy == before
+
+
+@each_strategy
 def test_a_field_cannot_be_set_or_deleted(strategy):
     before = copy.deepcopy(strategy)
     for name in (*strategy.__slots__, "kind", "more"):

@@ -27,13 +27,19 @@ else:
         assert _interpreters.exec(interpreter, program) is None
 
 USE = '''
+import os
 try:
     from retention import TextHead, TextRetainer
 except ImportError:
     print("ImportError", flush=True)
 else:
     retainer = TextRetainer(TextHead(3))
-    retainer.push("abcd")
+    retainer.push("ab")
+    reader, writer = os.pipe()
+    os.write(writer, b"cd")
+    os.close(writer)
+    retainer.drain(reader)
+    os.close(reader)
     print(retainer.finish().text, flush=True)
 '''
 
