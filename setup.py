@@ -2,7 +2,7 @@
 
 Build switches, read from the environment here and nowhere else:
 
-RETENTION_TRACE=1     line tracing for coverage; the C stands beside the Cython, unoptimised
+RETENTION_COVERAGE=1  counts the lines that run, for gcov, unoptimised: see tests/measure_coverage.py
 RETENTION_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
 RETENTION_DEBUG=1     bounds checked, assertions on, unoptimised, with symbols
 RETENTION_ENGINE=0    without the poll loop, as on a system that is not POSIX: no programs are run, all else works
@@ -15,15 +15,16 @@ import os
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-TRACE, SANITIZE, DEBUG = (os.environ.get(f"RETENTION_{switch}") == "1" for switch in ("TRACE", "SANITIZE", "DEBUG"))
+COVERAGE, SANITIZE, DEBUG = (
+    os.environ.get(f"RETENTION_{switch}") == "1" for switch in ("COVERAGE", "SANITIZE", "DEBUG")
+)
 
 # Said outright, because the flags that Python was built with vary between its distributors.
 cflags = ["-O3", "-g0"]
 ldflags: list[str] = []
-macros: list[tuple[str, str | None]] = []
-if TRACE:
-    cflags = ["-O0", "-g0"]
-    macros = [("CYTHON_TRACE", "1"), ("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+if COVERAGE:
+    ldflags = ["--coverage"]
+    cflags = ["-O0", "-g0", *ldflags]
 if SANITIZE:
     ldflags = ["-fsanitize=address,undefined"]
     # Python's own -fwrapv would hide signed overflow; the last word counts.
@@ -48,7 +49,6 @@ DIRECTIVES = {
     "freethreading_compatible": True,
     # What the modules share is there once in a process.
     "subinterpreters_compatible": "no",
-    "linetrace": TRACE,
 }
 
 MODULES = ["results", "_window", "_lines", "_cuts", "text", "items", "fitting"]
@@ -61,13 +61,12 @@ setup(
             Extension(
                 f"retention.{name}",
                 [f"retention/{name}.pyx"],
-                define_macros=macros,
                 extra_compile_args=cflags,
                 extra_link_args=ldflags,
             )
             for name in MODULES
         ],
-        build_dir=None if TRACE else "build/cython",
+        build_dir="build/cython",
         compiler_directives=DIRECTIVES,
         emit_linenums=SANITIZE or DEBUG,
     )
