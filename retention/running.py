@@ -174,7 +174,7 @@ class Progress:
 
 def scaled(number: float) -> str:
     for unit in ("B", "KB", "MB", "GB"):
-        if number < 1000:
+        if number < 999.5:
             return f"{number:.3g} {unit}"
         number /= 1000
     return f"{number:.4g} TB"

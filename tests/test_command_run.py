@@ -769,8 +769,12 @@ def test_the_status_is_that_of_what_ended_the_command_or_its_own(what, returncod
     [
         (0, "0 B"),
         (999, "999 B"),
+        (999.4, "999 B"),
+        (999.5, "1 KB"),
         (1000, "1 KB"),
         (12_345, "12.3 KB"),
+        (999_499, "999 KB"),
+        (999_501, "1 MB"),
         (6.5e8, "650 MB"),
         (9e9, "9 GB"),
         (1e15, "1000 TB"),
