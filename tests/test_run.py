@@ -778,7 +778,7 @@ def test_the_parents_own_group_is_never_signalled():
     # An interpreter that leads a group of its own, and would die of a signal to it.
     out = interpreter(
         """
-        import os
+        import os, signal
         from retention import TextHead, run
         assert os.getpgrp() == os.getpid()
         own = {"start_new_session": False, "grace": 0.2}
