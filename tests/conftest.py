@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import pytest
 from hypothesis import HealthCheck, settings
+from processes import Holder
 from watch import SLACK, SOON, children, descriptors, heirs, unread, wait_for
 
 if "ASAN_OPTIONS" in os.environ:
@@ -69,6 +70,12 @@ def nothing_left(bounded, monkeypatch):
     for pid in left:
         os.kill(pid, signal.SIGKILL)
     assert (left, *after) == (set(), *before)
+
+
+@pytest.fixture
+def holder():
+    with Holder() as holder:
+        yield holder
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
-"""What the tests with real processes share: a bound in time for each, and children that end when a test is over."""
+"""Programs for tests, which end with them: one that stays, and an interpreter."""
 
 import contextlib
-import faulthandler
-import gc
 import os
 import select
 import signal
@@ -10,10 +8,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
 
 import pytest
-from watch import SOON, children
+from watch import SOON
 
 from retention import TextRetainer
 
@@ -23,43 +20,11 @@ KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 THOROUGH = bool(os.environ.get("RETENTION_THOROUGH"))
 
 
-@pytest.fixture(autouse=True)
-def bounded(request):
-    """Ends the whole test run, with a traceback, where a test hangs; and looks that a test leaves nothing behind."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    with capture.global_and_fixture_disabled():
-        console = os.dup(2)
-    before = open_descriptors(), threading.active_count(), children()
-    # A thread of the system's, which needs neither the GIL nor a signal.
-    faulthandler.dump_traceback_later(3 * SOON, exit=True, file=console)
-    try:
-        yield
-        gc.collect()
-        assert (open_descriptors(), threading.active_count(), children()) == before
-    finally:
-        faulthandler.cancel_dump_traceback_later()
-        os.close(console)
-
-
-def open_descriptors():
-    """How many descriptors this process has."""
-    return len(os.listdir("/dev/fd"))
-
-
 def kept(strategy, stream):
     """What is kept of a stream, by pushing it."""
     retainer = TextRetainer(strategy)
     retainer.push(stream)
     return retainer.finish()
-
-
-def is_there(pid):
-    """Whether a process exists, be it as a zombie."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 class Holder:
@@ -100,12 +65,6 @@ class Holder:
 
     def stays(self):
         return not self.is_gone(0.1)
-
-
-@pytest.fixture
-def holder():
-    with Holder() as holder:
-        yield holder
 
 
 def interpreter(program, *, stdin=subprocess.DEVNULL, **values):

@@ -8,14 +8,13 @@ import subprocess
 import sys
 import time
 
-import processes
 import pytest
-from processes import MIB, SOON, interpreter, is_there, kept
-from watch import SLACK, unread, wait_for
+from processes import MIB, interpreter, kept
+from watch import SLACK, SOON, is_there, unread, wait_for
 
 from retention import Omitted, TextHead, TextHeadTail, TextRetainer, TextTail, communicate
 
-bounded, holder = processes.bounded, processes.holder
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 PIPE = subprocess.PIPE
 ALL = TextHead(100 * MIB)

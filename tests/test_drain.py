@@ -14,14 +14,13 @@ import threading
 import time
 import tty
 
-import processes
 import pytest
-from processes import KIB, MIB, SOON, interpreter, kept
-from watch import SLACK, unread, wait_for
+from processes import KIB, MIB, interpreter, kept
+from watch import SLACK, SOON, unread, wait_for
 
 from retention import DrainResult, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail
 
-bounded = processes.bounded
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 ALL = TextHead(100 * MIB)
 FIRST_TEN = TextHead(10, stop="stop_when_full")

@@ -11,14 +11,13 @@ import sys
 import threading
 import time
 
-import processes
 import pytest
-from processes import KIB, MIB, SOON, THOROUGH, Holder, children, interpreter, is_there, kept, open_descriptors
-from watch import SLACK, stat, unread, wait_for
+from processes import KIB, MIB, THOROUGH, Holder, interpreter, kept
+from watch import SLACK, SOON, children, descriptors, is_there, stat, unread, wait_for
 
 from retention import CompletedRun, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail, run
 
-bounded, holder = processes.bounded, processes.holder
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 NUMBERS = "".join(f"{number}\n" for number in range(1, 20_001)).encode()
 COUNT = ["seq", "20000"]
@@ -1145,10 +1144,10 @@ def one_of_many(number, holder):
 
 
 def test_many_runs_leave_no_zombie_and_no_descriptor(holder):
-    before = open_descriptors(), children()
+    before = descriptors(), children()
     for number in range(500 if THOROUGH else 100):
         one_of_many(number, holder)
-        assert (open_descriptors(), children()) == before
+        assert (descriptors(), children()) == before
 
 
 def test_32_runs_at_once(holder):

@@ -13,7 +13,6 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
-from processes import bounded  # noqa: F401
 from streams import text_of
 from watch import is_running, line_in
 
@@ -37,6 +36,7 @@ from retention import (
 HERE = Path(__file__).parent
 DOCUMENT = HERE.parent / "SECURITY.md"
 
+pytestmark = pytest.mark.usefixtures("nothing_left")
 posix = pytest.mark.skipif(os.name != "posix", reason="running programs needs a POSIX system")
 
 

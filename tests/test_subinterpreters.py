@@ -2,11 +2,10 @@
 
 import sys
 
-import processes
 import pytest
 from processes import interpreter
 
-bounded = processes.bounded
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 SUBINTERPRETERS = """
 import sys

@@ -10,10 +10,9 @@ import sysconfig
 import threading
 from collections import defaultdict
 
-import processes
 import pytest
-from processes import GIB, MIB, SOON, THOROUGH, interpreter
-from watch import wait_for
+from processes import GIB, MIB, THOROUGH, interpreter
+from watch import SOON, wait_for
 
 from retention import (
     DrainResult,
@@ -28,7 +27,7 @@ from retention import (
     run,
 )
 
-bounded, holder = processes.bounded, processes.holder
+pytestmark = pytest.mark.usefixtures("nothing_left")
 
 # What all streams here repeat: of any part it can be told where it comes from.
 LINE = b"0123456789abcde\n"
