@@ -5,8 +5,11 @@
     python tests/mutants.py --list                  only shows them
 
 A comparison is moved by one and turned, a sign and a number changed, a condition changed or left out, a statement left
-out. Each mutant is built unoptimised in a copy of the checkout, with the bounds checked, and the tests of that file run
-until one fails. Those that survive are printed; the exit status is 1 if any of them is not among EXPLAINED.
+out. In a copy of the checkout all mutants of the Cython files are compiled at once, each behind a number that is chosen
+at import: `if size > 1` becomes `if ((size >= 1) if MUTANT == 7 else size > 1)`. The few that cannot be written so are
+built one by one, and those of the Python files need no building. All is unoptimised, with the bounds checked. The tests
+of the file, the quickest first, run until one fails. Those that survive are printed; the exit status is 1 if any of
+them is not among EXPLAINED.
 """
 
 import argparse
@@ -14,22 +17,23 @@ import collections
 import concurrent.futures
 import contextlib
 import io
+import multiprocessing
 import os
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import tokenize
+import traceback
+import types
 from pathlib import Path
 
 TOP = Path(__file__).parent.parent
-# In seconds, for the tests of one mutant: one that never ends is noticed too.
-LIMIT = 300
 
 TEXT = ["test_conformance", "test_exhaustive", "test_text", "test_properties", "test_lines", "test_merge"]
 
@@ -99,7 +103,10 @@ def mutants_of(path):
         row, column = token.start
         line = lines[row - 1]
         # A larger array is no fault.
-        if re.fullmatch(r"\s+cdef [^=(]*", line):
+        if re.fullmatch(r"\s+(cdef |(const )?[\w ]+ \*?\w+\[)[^=(]*", line):
+            continue
+        # Nor is what a function answers besides an exception, nor an argument that may be None.
+        if line[:column].endswith("except -") or line[token.end[1] :].startswith(" None"):
             continue
         # Comparisons and signs stand between spaces; a cast, a pointer or a default does not.
         spaced = line[column - 1 : column] == " " and line[token.end[1] : token.end[1] + 1] in (" ", "(")
@@ -115,77 +122,256 @@ def mutants_of(path):
             Mutant(path, row, line, line[:column] + other + line[token.end[1] :].lstrip(" " if not other else ""))
             for other in others
         ]
-    return found + left_out(path, lines)
+    return found + left_out(path, source)
 
 
-def left_out(path, lines):
-    """Each assignment and call that is a statement of its own on a line, replaced by nothing."""
+def left_out(path, source):
+    """Each assignment and call in a function that is a statement of its own on a line, replaced by nothing."""
     statement = re.compile(r"( {4,})(?!return\b|cdef\b|def\b|raise\b)[\w.\[\]]+( [-+]?= .*[^,({\[\\]|\(.*\))$")
-    inside = re.compile(r'^\s*("""|#)')
-    found = []
-    for row, line in enumerate(lines, 1):
-        match = statement.fullmatch(line)
-        if match and not inside.match(line) and line.count("(") == line.count(")"):
-            found.append(Mutant(path, row, line, match[1] + "pass"))
-    return found
+    lines = source.splitlines()
+    single = [(first, lines[first - 1]) for first, last in statements_of(source) if first == last]
+    matches = [(row, line, statement.fullmatch(line)) for row, line in single]
+    return [Mutant(path, row, line, match[1] + "pass") for row, line, match in matches if match]
 
 
 def show(mutant):
     return f"{mutant.path}:{mutant.line}\n    - {mutant.before.strip()}\n    + {mutant.after.strip()}"
 
 
-class Copy:
-    """A copy of the checkout, built, into which one mutant after the other is put."""
+# All at once --------------------------------------------------------------------------------------------------------
 
-    def __init__(self, folder):
-        self.folder = folder
-        for name in ("retention", "tests", "setup.py", "pyproject.toml", "README.md"):
-            copy = shutil.copytree if (TOP / name).is_dir() else shutil.copy
-            copy(TOP / name, folder / name)
-        for old in folder.glob("retention/*.so"):
-            old.unlink()
-        # The copy comes first on the path, before what is installed.
-        self.env = {**os.environ, "RETENTION_DEBUG": "1", "RETENTION_EXAMPLES": "100", "PYTHONPATH": str(folder)}
-        assert self.call("setup.py", "-q", "build_ext", "--inplace") == "passed", "the checkout does not build"
 
-    def call(self, *words):
-        """ "passed", "failed" or "endless"."""
-        process = subprocess.Popen(
-            [sys.executable, *words],
-            cwd=self.folder,
-            env=self.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+# What the environment says at the import of an extension module; 0 for none.
+NUMBER = '''
+cdef extern from *:
+    """
+    #ifndef MUTANT
+    #define MUTANT mutant_number
+    #include <stdlib.h>
+    static int mutant_number;
+    __attribute__((constructor)) static void read_mutant_number(void)
+    {
+        const char *number = getenv("MUTANT");
+        mutant_number = number ? atoi(number) : 0;
+    }
+    #endif
+    """
+    const int MUTANT_OF_%s "mutant_number"
+'''
+HEADER = re.compile(r"(\s*(?:if|elif|while) )(.*)(:)", re.DOTALL)
+DECLARATION = re.compile(r"(\s*cdef [^=(]+ = )(.*)()", re.DOTALL)
+FUNCTION = re.compile(r"\s*(cdef|cpdef|def)\b[^=]*?\(")
+
+
+def statements_of(source):
+    """The statements inside of functions by their rows, the first and the last; of a compound one, its header."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    lines = source.splitlines()
+    # Whether each block that is open here is in a function.
+    blocks = [False]
+    first = header = None
+    for token in tokens:
+        if token.type == tokenize.INDENT:
+            blocks.append(blocks[-1] or bool(FUNCTION.match(header)))
+        elif token.type == tokenize.DEDENT:
+            blocks.pop()
+        elif token.type == tokenize.NEWLINE:
+            header = "\n".join(lines[first - 1 : token.start[0]])
+            if blocks[-1]:
+                yield first, token.start[0]
+            first = None
+        elif token.type not in (tokenize.NL, tokenize.COMMENT) and first is None:
+            first = token.start[0]
+
+
+def weave(path, numbered):
+    """A source with these mutants in it, of which one is chosen by its number when the module is imported.
+
+    `numbered` are pairs of a number and a mutant. Returns the source and, for each of its rows, the numbers there.
+    """
+    source = (TOP / "retention" / path).read_text()
+    lines = source.splitlines()
+    number_name = "MUTANT_OF_" + re.sub(r"\W", "_", path)
+    by_row = collections.defaultdict(list)
+    for number, mutant in numbered:
+        by_row[mutant.line].append((number, mutant.after))
+    rows = {}
+    for first, last in statements_of(source):
+        changed = [
+            (number, "\n".join([*lines[first - 1 : row - 1], after, *lines[row:last]]))
+            for row in range(first, last + 1)
+            for number, after in by_row.get(row, ())
+        ]
+        if changed:
+            text = choice_of(number_name, "\n".join(lines[first - 1 : last]), changed)
+            if text:
+                rows[first] = last, text, [number for number, _ in changed]
+    woven, numbers = [], []
+    row = 1
+    while row <= len(lines):
+        last, text, here = rows.get(row, (row, lines[row - 1], []))
+        if re.match(r"(from|import|cimport)\b", text) and number_name:
+            text = NUMBER % number_name.removeprefix("MUTANT_OF_") + text
+            number_name = None
+        woven.append(text)
+        numbers += [here] * (text.count("\n") + 1)
+        row = last + 1
+    return "\n".join(woven) + "\n", numbers
+
+
+def choice_of(number_name, text, changed):
+    """A statement of Cython, or what stands in its place by the number; None where that cannot be written."""
+    match = HEADER.fullmatch(text) or DECLARATION.fullmatch(text)
+    if match:
+        before, expression, after = match.groups()
+        for number, other in changed:
+            if not (other.startswith(before) and other.endswith(after)):
+                return None
+            inner = other[len(before) : len(other) - len(after)]
+            expression = f"(({inner}) if {number_name} == {number} else {expression})"
+        return before + expression + after
+    indent = text[: len(text) - len(text.lstrip())]
+    if text.endswith(":") or text.startswith(indent + ("cdef ", "@")[0]) or text.lstrip().startswith("@"):
+        return None
+    branches = "".join(
+        f"{indent}{'el' if at else ''}if {number_name} == {number}:\n{indent}    {other.lstrip()}\n"
+        for at, (number, other) in enumerate(changed)
+    )
+    return f"{branches}{indent}else:\n{indent}    {text.lstrip()}"
+
+
+def weave_all(folder, mutants):
+    """Put all mutants that can be into a copy of the checkout, and build it. Returns their numbers, from 1."""
+    paths = [path for path in dict.fromkeys(mutant.path for mutant in mutants) if not path.endswith(".py")]
+    unfit = set()
+    while True:
+        rows = {}
+        for path in paths:
+            numbered = [(n, mutant) for n, mutant in enumerate(mutants, 1) if mutant.path == path and n not in unfit]
+            source, rows[path] = weave(path, numbered)
+            (folder / "retention" / path).write_text(source)
+        done = build(folder)
+        if done.returncode == 0:
+            return {number for numbers in rows.values() for here in numbers for number in here}
+        # Those on the lines that the compilers complain of.
+        places = re.findall(r"^[\w/.-]*?(\w+\.p(?:yx|xd)):(\d+):\d+:(?! warning| note)", done.stdout, re.MULTILINE)
+        blamed = {number for path, row in places for number in rows[path][int(row) - 1]}
+        if not blamed:
+            raise RuntimeError(f"the checkout does not build:\n{done.stdout}")
+        unfit |= blamed
+
+
+def build(folder):
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    env = {**os.environ, "RETENTION_DEBUG": "1"}
+    return subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+# Testing ------------------------------------------------------------------------------------------------------------
+
+
+class Watch:
+    """A plugin of pytest: notes the first test that fails, and ends one that computes without end."""
+
+    def __init__(self, limits, failure):
+        self.limits = limits
+        self.failure = failure
+
+    def pytest_runtest_setup(self, item):
+        self.failure.write_text(item.nodeid)
+        # Of processor time, which does not pass faster where others share the machine.
+        signal.setitimer(signal.ITIMER_PROF, self.limits.get(item.path.stem, 0))
+
+    def pytest_runtest_teardown(self):
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def begin_job(whole):
+    """In a process of its own: take a copy, and import what the tests import, but nothing of it."""
+    folder = Path(tempfile.mkdtemp(dir=whole.parent)) / "copy"
+    shutil.copytree(whole, folder)
+    os.chdir(folder)
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    # The copy comes first on the path, before what is installed.
+    os.environ.update(PYTHONPATH=str(folder), TMPDIR=str(temporary), RETENTION_EXAMPLES="100")
+    sys.path.insert(0, str(folder))
+    import hypothesis.strategies
+    import numpy  # noqa: F401
+    import pytest  # noqa: F401
+
+    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
+    hypothesis.settings.register_profile(
+        "mutants",
+        deadline=None,
+        max_examples=100,
+        derandomize=True,
+        phases=phases,
+        suppress_health_check=hypothesis.HealthCheck,
+    )
+
+
+def run_tests(names, limits=types.MappingProxyType({}), number=0):
+    """ "passed", "failed" or "endless", the test that ran last, and the seconds that it all took."""
+    import pytest
+
+    failure = Path("failure")
+    files = [f"tests/{name}.py" for name in names]
+    failure.write_text("")
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(os.open("output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+        os.dup2(1, 2)
+        os.environ["MUTANT"] = str(number)
+        # One that takes memory without end is noticed too.
+        resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, resource.RLIM_INFINITY))
+        # Hypothesis has been imported before pytest looks.
+        warnings = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+        words = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", *warnings, *files]
+        status = 1
         try:
-            return "failed" if process.wait(LIMIT) else "passed"
-        except subprocess.TimeoutExpired:
-            return "endless"
+            status = pytest.main(words, plugins=[Watch(limits, failure)])
+        except BaseException:
+            traceback.print_exc()
         finally:
-            # And whatever a test has left behind.
-            end_group(process)
-
-    def test(self, mutant):
-        path = self.folder / "retention" / mutant.path
-        source = path.read_text()
-        lines = source.splitlines(keepends=True)
-        lines[mutant.line - 1] = mutant.after + "\n"
-        try:
-            path.write_text("".join(lines))
-            if path.suffix != ".py" and self.call("setup.py", "-q", "build_ext", "--inplace") != "passed":
-                return "does not build"
-            files = [f"tests/{name}.py" for name in TESTS[mutant.path] if (TOP / "tests" / f"{name}.py").exists()]
-            return self.call("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *files)
-        finally:
-            path.write_text(source)
-
-
-def end_group(process):
+            sys.stdout.flush()
+            os._exit(status)
+    limit = 60 + 5 * sum(limits.values()) if limits else 600
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() - began < limit:
+        time.sleep(0.01)
+    # And whatever a test has left behind.
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        os.killpg(child, signal.SIGKILL)
+    status = ended[1] if ended[0] else os.waitpid(child, 0)[1] and None
+    outcome = "passed" if status == 0 else "endless" if status in (None, signal.SIGPROF) else "failed"
+    return outcome, failure.read_text(), time.monotonic() - began
+
+
+def seconds_of(name):
+    """How long the tests of a file take, which must pass without a mutant."""
+    outcome, last, seconds = run_tests([name])
+    if outcome != "passed":
+        raise RuntimeError(f"without a mutant, {last} {outcome}:\n{Path('output').read_text()}")
+    return seconds
+
+
+def test_mutant(number, mutant, woven, names, limits):
+    if woven:
+        return run_tests(names, limits, number)
+    path = Path("retention", mutant.path)
+    before = path.read_text()
+    lines = (TOP / path).read_text().splitlines(keepends=True)
+    lines[mutant.line - 1] = mutant.after + "\n"
+    try:
+        path.write_text("".join(lines))
+        if path.suffix != ".py" and build(".").returncode:
+            return "does not build", "", 0
+        return run_tests(names, limits)
+    finally:
+        path.write_text(before)
 
 
 def main():
@@ -209,21 +395,48 @@ def run_all(mutants, jobs):
     outcomes = collections.Counter()
     survivors = []
     began = time.monotonic()
-    local = threading.local()
-    with tempfile.TemporaryDirectory() as name, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-
-        def attempt(mutant):
-            if not hasattr(local, "copy"):
-                local.copy = Copy(Path(tempfile.mkdtemp(dir=name)))
-            return mutant, local.copy.test(mutant)
-
-        for number, (mutant, outcome) in enumerate(pool.map(attempt, mutants), 1):
+    with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
+        whole = Path(name, "whole")
+        for part in ("retention", "tests", "setup.py", "pyproject.toml", "README.md"):
+            copy = shutil.copytree if (TOP / part).is_dir() else shutil.copy
+            (whole / part).parent.mkdir(exist_ok=True)
+            copy(TOP / part, whole / part)
+        for old in whole.glob("retention/*.so"):
+            old.unlink()
+        woven = weave_all(whole, mutants)
+        note(f"{len(woven)} of {len(mutants)} mutants are built, {time.monotonic() - began:.0f} s")
+        pool = stack.enter_context(
+            concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_job, (whole,))
+        )
+        # Without a mutant all tests pass; and those that take the least time will come first.
+        names = list(dict.fromkeys(name for mutant in mutants for name in TESTS[mutant.path]))
+        takes = dict(zip(names, pool.map(seconds_of, names), strict=True))
+        note(f"without a mutant the tests pass, {time.monotonic() - began:.0f} s")
+        # Those that are built one by one come last: with the first of them what was built before is lost.
+        numbered = sorted(
+            enumerate(mutants, 1), key=lambda pair: pair[0] not in woven and not pair[1].path.endswith(".py")
+        )
+        futures = {}
+        for number, mutant in numbered:
+            chosen = sorted(TESTS[mutant.path], key=takes.get)
+            limits = {name: 3 + 3 * takes[name] for name in chosen}
+            futures[pool.submit(test_mutant, number, mutant, number in woven, chosen, limits)] = mutant
+        for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
+            mutant = futures[future]
+            outcome, last, seconds = future.result()
             outcomes[outcome] += 1
             if outcome == "passed":
                 survivors.append(mutant)
                 print(f"survived: {show(mutant)}", flush=True)
-            print(f"{number} of {len(mutants)}, {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+            note(
+                f"{done} of {len(mutants)}, {time.monotonic() - began:.0f} s: {mutant.path}:{mutant.line} "
+                f"{mutant.after.strip()!r} {outcome} in {seconds:.1f} s, {last}"
+            )
     return outcomes, survivors
+
+
+def note(text):
+    print(text, file=sys.stderr, flush=True)
 
 
 def report(outcomes, survivors):
