@@ -4,11 +4,12 @@ Compiled by exhaustive.py. The model is written from the specification and calls
 equals reference.py is tested in test_exhaustive.py.
 """
 
-from libc.stdint cimport uint8_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcmp
 
 from retention._cuts cimport Cuts, exact_cuts
 from retention._lines cimport Lines
+from retention._utf8 cimport character_size, divided_after, divided_before, encode_character, encoded_size
 from retention._window cimport Span, Window, span_copy, span_size, window_free, window_span
 from retention.results cimport PushDecision
 from retention.text cimport Facts, TextRetainer
@@ -336,3 +337,28 @@ def check(list cases not None, list classes not None, Py_ssize_t size, long long
         for case in cases:
             check_stream(case, &stream)
     return 3 * (last - first) * len(cases)
+
+
+# The functions of _utf8.pxd alone, as other people's modules call them. -----------------------------------------------
+
+
+def size_at(const uint8_t[::1] memory not None, Py_ssize_t begin, Py_ssize_t end):
+    """`character_size` of a part of some memory."""
+    assert 0 <= begin < end <= memory.shape[0]
+    return character_size(&memory[begin], end - begin)
+
+
+def divided_at(const uint8_t[::1] memory not None, Py_ssize_t begin, Py_ssize_t cut, Py_ssize_t end):
+    """`divided_before` and `divided_after` at a cut in a part of some memory."""
+    assert 0 <= begin <= cut <= end < memory.shape[0]
+    return (
+        divided_before(&memory[cut], cut - begin, end - cut),
+        divided_after(&memory[cut], cut - begin, end - cut),
+    )
+
+
+def encoding(uint32_t character):
+    """`encoded_size` of a code point, and what `encode_character` writes."""
+    cdef uint8_t[4] block
+    cdef size_t size = encode_character(character, block)
+    return encoded_size(character), block[:size]

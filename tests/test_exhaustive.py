@@ -1,10 +1,11 @@
 """A part of exhaustive.py: the shortest streams, some of the longer ones; and its model against reference.py."""
 
 import random
+from itertools import product
 
 import pytest
 import reference
-from exhaustive import LINE_CLASSES, SETS, build, cases, line_retainers, load, retainers
+from exhaustive import CLASSES, LINE_CLASSES, SETS, build, cases, line_retainers, load, retainers
 
 from retention import TextHead, TextHeadTail, TextRetainer, TextTail
 
@@ -23,6 +24,43 @@ def chance():
     seed = random.randrange(2**32)
     print(f"seed {seed}")
     return random.Random(seed)
+
+
+def well_formed(driver, data):
+    """The length of the character that some bytes begin, one that their end breaks off included; 0 for none."""
+    rows = [row for row in driver.WELL_FORMED if all(a <= one <= b for one, (a, b) in zip(data, row, strict=False))]
+    return len(rows[0]) if rows else 0
+
+
+# The borders of what may follow the first byte of a character; and what stands before and after the bytes in question,
+# and would make another character of them if it were read.
+FOLLOWING = b"\x7f\x80\x8f\x90\x9f\xa0\xbf\xc0"
+BAITS = [b"\0", b"\xbf", b"\xe1"]
+
+
+@pytest.mark.parametrize("size", range(1, 5))
+def test_the_size_of_a_character_is_told_by_its_own_bytes(driver, size):
+    borders = sorted({border for one in CLASSES for border in one[:2]})
+    for data in map(bytes, product(borders, *[FOLLOWING] * (size - 1))):
+        wanted = well_formed(driver, data)
+        for bait in BAITS:
+            assert driver.size_at(data + bait, 0, size) == wanted, (data, bait)
+
+
+@pytest.mark.parametrize("size", range(1, 5))
+def test_a_cut_divides_the_character_that_begins_before_it_and_ends_after_it(driver, size):
+    for data in map(bytes, product([one[0] for one in CLASSES], *[b"\x7f\x80\x90\xa0\xe1"] * (size - 1))):
+        for cut in range(size + 1):
+            begin, end = reference.divided(data, cut)
+            for bait in BAITS:
+                found = driver.divided_at(3 * bait + data + bait, 3, 3 + cut, 3 + size)
+                assert found == (cut - begin, end - cut), (data, cut, bait)
+
+
+def test_each_code_point_is_encoded_as_python_does(driver):
+    for code in range(0x110000):
+        wanted = chr(code).encode() if not 0xD800 <= code < 0xE000 else "\ufffd".encode()
+        assert driver.encoding(code) == (len(wanted), wanted), hex(code)
 
 
 @pytest.mark.parametrize(("name", "most"), [("bytes", 4), ("lines", 3)])
