@@ -68,7 +68,8 @@ cdef inline size_t divided_after(const uint8_t *cut, size_t before, size_t after
     cdef size_t back = divided_before(cut, before, after)
     if back == 0:
         return 0
-    return min(character_size(cut - back, back + after) - back, after)
+    # Its first byte tells how long it is; those after it have been looked at.
+    return min(character_size(cut - back, 1) - back, after)
 
 
 cdef inline size_t encoded_size(uint32_t character) noexcept nogil:

@@ -8,7 +8,7 @@ import time
 from uuid import uuid4
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from processes import Holder
 from watch import SLACK, SOON, children, descriptors, heirs, unread, wait_for
 
@@ -28,6 +28,14 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
     max_examples=int(os.environ.get("RETENTION_EXAMPLES", "600")),
+)
+# The first example that fails is enough, and the same ones each time.
+settings.register_profile(
+    "mutants",
+    settings.get_profile("retention"),
+    max_examples=100,
+    derandomize=True,
+    phases=[Phase.explicit, Phase.generate],
 )
 settings.load_profile("retention")
 

@@ -14,8 +14,8 @@ them is not among EXPLAINED.
 
 import argparse
 import collections
-import concurrent.futures
 import contextlib
+import heapq
 import io
 import multiprocessing
 import os
@@ -24,14 +24,15 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
 import tokenize
-import traceback
-import types
 from pathlib import Path
+
+import pytest
 
 TOP = Path(__file__).parent.parent
 
@@ -53,10 +54,10 @@ TESTS = {
     "fitting.pyx": ["test_fitting"],
     "_signals.pxd": ["test_signals", "test_run"],
     "_engine.pyx": ["test_drain", "test_signals", "test_communicate", "test_run", "test_spill", "test_faults"],
-    "strategies.py": ["test_strategies", "test_notices"],
+    "strategies.py": ["test_strategies", "test_notices", "test_conformance", "test_items"],
     "notices.py": ["test_notices"],
     "markers.py": ["test_markers"],
-    "draining.py": ["test_drain"],
+    "draining.py": ["test_drain", "test_no_engine"],
     "file.py": ["test_file"],
     "spill.py": ["test_spill"],
     "_options.py": ["test_command"],
@@ -141,22 +142,26 @@ def show(mutant):
 # All at once --------------------------------------------------------------------------------------------------------
 
 
-# What the environment says at the import of an extension module; 0 for none.
+# The number of the mutant that is alive, 0 for none, is in a file, which every process of the tests looks at.
 NUMBER = '''
 cdef extern from *:
     """
     #ifndef MUTANT
-    #define MUTANT mutant_number
+    #define MUTANT (*mutant_number)
+    #include <fcntl.h>
     #include <stdlib.h>
-    static int mutant_number;
-    __attribute__((constructor)) static void read_mutant_number(void)
+    #include <sys/mman.h>
+    #include <unistd.h>
+    static const int *mutant_number;
+    __attribute__((constructor)) static void map_mutant_number(void)
     {
-        const char *number = getenv("MUTANT");
-        mutant_number = number ? atoi(number) : 0;
+        int fd = open(getenv("MUTANT"), O_RDONLY | O_CLOEXEC);
+        mutant_number = mmap(NULL, sizeof(int), PROT_READ, MAP_SHARED, fd, 0);
+        close(fd);
     }
     #endif
     """
-    const int MUTANT_OF_%s "mutant_number"
+    const int MUTANT_OF_%s "MUTANT"
 '''
 HEADER = re.compile(r"(\s*(?:if|elif|while) )(.*)(:)", re.DOTALL)
 DECLARATION = re.compile(r"(\s*cdef [^=(]+ = )(.*)()", re.DOTALL)
@@ -255,7 +260,7 @@ def weave_all(folder, mutants):
             return {number for numbers in rows.values() for here in numbers for number in here}
         # Those on the lines that the compilers complain of.
         places = re.findall(r"^[\w/.-]*?(\w+\.p(?:yx|xd)):(\d+):\d+:(?! warning| note)", done.stdout, re.MULTILINE)
-        blamed = {number for path, row in places for number in rows[path][int(row) - 1]}
+        blamed = {number for path, row in places if path in rows for number in rows[path][int(row) - 1]}
         if not blamed:
             raise RuntimeError(f"the checkout does not build:\n{done.stdout}")
         unfit |= blamed
@@ -267,111 +272,125 @@ def build(folder):
     return subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
+def build_driver(folder):
+    """Compile the driver of test_exhaustive.py, which takes longer than most mutants live."""
+    words = ["-c", "import exhaustive; print(exhaustive.build('.'))"]
+    (folder / "mutant").write_bytes(struct.pack("i", 0))
+    env = {
+        **os.environ,
+        "MUTANT": str(folder / "mutant"),
+        "PYTHONPATH": os.pathsep.join([str(folder), str(folder / "tests")]),
+    }
+    done = subprocess.run([sys.executable, *words], cwd=folder, env=env, stdout=subprocess.PIPE, text=True, check=True)
+    return str(folder / done.stdout.strip())
+
+
 # Testing ------------------------------------------------------------------------------------------------------------
 
 
-class Watch:
-    """A plugin of pytest: notes the first test that fails, and ends one that computes without end."""
+class Job:
+    """A process with a copy, and a plugin of pytest in it: what is collected once is run by a child for each mutant."""
 
-    def __init__(self, limits, failure):
-        self.limits = limits
-        self.failure = failure
+    def __init__(self, whole, todo, done):
+        self.whole = whole
+        self.todo = todo
+        self.done = done
+        self.limits = None
+
+    def run(self, names):
+        folder = Path(tempfile.mkdtemp(dir=self.whole.parent)) / "copy"
+        shutil.copytree(self.whole, folder)
+        os.chdir(folder)
+        # The copy comes first on the path, before what is installed.
+        os.environ.update(MUTANT=str(folder / "mutant"), PYTHONPATH=str(folder), RETENTION_EXAMPLES="100")
+        sys.path.insert(0, str(folder))
+        os.environ["TMPDIR"] = tempfile.mkdtemp(dir=folder)
+        # A shell ignores it for what it starts in the background; tests send it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.choose(0)
+        self.output = os.open("output", os.O_RDWR | os.O_CREAT)
+        for fd in (1, 2):
+            os.dup2(self.output, fd)
+        status = pytest.main(words_for(names), [self])
+        sys.stdout.flush()
+        if self.limits is None:
+            # Not in a child: where no mutant was asked for, nothing was collected.
+            self.done.put((None, "ended", self.said()))
+        os._exit(status)
+
+    def choose(self, number):
+        Path("mutant").write_bytes(struct.pack("i", number))
+
+    def said(self):
+        return os.pread(self.output, 1 << 20, 0).decode(errors="replace")
+
+    def pytest_runtestloop(self, session):
+        collected = session.items
+        for number, mutant, woven, limits in iter(self.todo.get, None):
+            began = time.monotonic()
+            os.ftruncate(self.output, 0)
+            os.lseek(self.output, 0, os.SEEK_SET)
+            self.choose(number if mutant and woven else 0)
+            if woven:
+                child = os.fork()
+                if child == 0:
+                    os.setsid()
+                    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+                    # One that takes memory without end is noticed too.
+                    resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, resource.RLIM_INFINITY))
+                    self.limits = limits
+                    session.items = [item for name in limits for item in collected if item.path.stem == name]
+                    # Those of pytest run them.
+                    return None
+                outcome = wait_for(child, 60 + 5 * sum(limits.values()))
+            else:
+                outcome = self.test_alone(mutant, limits)
+            self.done.put((number, outcome, time.monotonic() - began, self.said()))
+        return True
 
     def pytest_runtest_setup(self, item):
-        self.failure.write_text(item.nodeid)
-        # Of processor time, which does not pass faster where others share the machine.
-        signal.setitimer(signal.ITIMER_PROF, self.limits.get(item.path.stem, 0))
+        # One that computes without end is noticed too, by the processor's time, which passes no faster where others
+        # share the machine.
+        signal.setitimer(signal.ITIMER_PROF, self.limits[item.path.stem])
 
     def pytest_runtest_teardown(self):
         signal.setitimer(signal.ITIMER_PROF, 0)
 
-
-def begin_job(whole):
-    """In a process of its own: take a copy, and import what the tests import, but nothing of it."""
-    folder = Path(tempfile.mkdtemp(dir=whole.parent)) / "copy"
-    shutil.copytree(whole, folder)
-    os.chdir(folder)
-    temporary = folder / "temporary"
-    temporary.mkdir()
-    # The copy comes first on the path, before what is installed.
-    os.environ.update(PYTHONPATH=str(folder), TMPDIR=str(temporary), RETENTION_EXAMPLES="100")
-    sys.path.insert(0, str(folder))
-    import hypothesis.strategies
-    import numpy  # noqa: F401
-    import pytest  # noqa: F401
-
-    phases = [hypothesis.Phase.explicit, hypothesis.Phase.generate]
-    hypothesis.settings.register_profile(
-        "mutants",
-        deadline=None,
-        max_examples=100,
-        derandomize=True,
-        phases=phases,
-        suppress_health_check=hypothesis.HealthCheck,
-    )
-
-
-def run_tests(names, limits=types.MappingProxyType({}), number=0):
-    """ "passed", "failed" or "endless", the test that ran last, and the seconds that it all took."""
-    import pytest
-
-    failure = Path("failure")
-    files = [f"tests/{name}.py" for name in names]
-    failure.write_text("")
-    began = time.monotonic()
-    child = os.fork()
-    if child == 0:
-        os.setsid()
-        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        os.dup2(os.open("output", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
-        os.environ["MUTANT"] = str(number)
-        # One that takes memory without end is noticed too.
-        resource.setrlimit(resource.RLIMIT_DATA, (8 << 30, resource.RLIM_INFINITY))
-        # Hypothesis has been imported before pytest looks.
-        warnings = ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
-        words = ["-q", "-x", "--tb=no", "-p", "no:cacheprovider", "--hypothesis-profile=mutants", *warnings, *files]
-        status = 1
+    def test_alone(self, mutant, limits):
+        """A mutant that has not been built with the others."""
+        path = Path("retention", mutant.path)
+        before = path.read_text()
+        lines = (TOP / path).read_text().splitlines(keepends=True)
+        lines[mutant.line - 1] = mutant.after + "\n"
         try:
-            status = pytest.main(words, plugins=[Watch(limits, failure)])
-        except BaseException:
-            traceback.print_exc()
+            path.write_text("".join(lines))
+            if path.suffix != ".py":
+                os.environ.pop("RETENTION_DRIVER", None)
+                if build(".").returncode:
+                    return "does not build"
+            command = [sys.executable, "-m", "pytest", *words_for(limits)]
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+            return wait_for(process.pid, 60 + 5 * sum(limits.values()))
         finally:
-            sys.stdout.flush()
-            os._exit(status)
-    limit = 60 + 5 * sum(limits.values()) if limits else 600
-    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() - began < limit:
+            path.write_text(before)
+
+
+def words_for(names):
+    words = ["-q", "-x", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-profile=mutants"]
+    return [*words, *(f"tests/{name}.py" for name in names)]
+
+
+def wait_for(child, limit):
+    """How the tests of a child end, with whatever they leave behind: "passed", "failed" or "endless"."""
+    deadline = time.monotonic() + limit
+    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
         time.sleep(0.01)
-    # And whatever a test has left behind.
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    status = ended[1] if ended[0] else os.waitpid(child, 0)[1] and None
-    outcome = "passed" if status == 0 else "endless" if status in (None, signal.SIGPROF) else "failed"
-    return outcome, failure.read_text(), time.monotonic() - began
-
-
-def seconds_of(name):
-    """How long the tests of a file take, which must pass without a mutant."""
-    outcome, last, seconds = run_tests([name])
-    if outcome != "passed":
-        raise RuntimeError(f"without a mutant, {last} {outcome}:\n{Path('output').read_text()}")
-    return seconds
-
-
-def test_mutant(number, mutant, woven, names, limits):
-    if woven:
-        return run_tests(names, limits, number)
-    path = Path("retention", mutant.path)
-    before = path.read_text()
-    lines = (TOP / path).read_text().splitlines(keepends=True)
-    lines[mutant.line - 1] = mutant.after + "\n"
-    try:
-        path.write_text("".join(lines))
-        if path.suffix != ".py" and build(".").returncode:
-            return "does not build", "", 0
-        return run_tests(names, limits)
-    finally:
-        path.write_text(before)
+    if ended == (0, 0):
+        os.waitpid(child, 0)
+        return "endless"
+    return {0: "passed", -signal.SIGPROF: "endless"}.get(os.waitstatus_to_exitcode(ended[1]), "failed")
 
 
 def main():
@@ -404,33 +423,59 @@ def run_all(mutants, jobs):
         for old in whole.glob("retention/*.so"):
             old.unlink()
         woven = weave_all(whole, mutants)
+        if any("test_exhaustive" in TESTS[mutant.path] for mutant in mutants):
+            os.environ["RETENTION_DRIVER"] = build_driver(whole)
         note(f"{len(woven)} of {len(mutants)} mutants are built, {time.monotonic() - began:.0f} s")
-        pool = stack.enter_context(
-            concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), begin_job, (whole,))
-        )
-        # Without a mutant all tests pass; and those that take the least time will come first.
         names = list(dict.fromkeys(name for mutant in mutants for name in TESTS[mutant.path]))
-        takes = dict(zip(names, pool.map(seconds_of, names), strict=True))
-        note(f"without a mutant the tests pass, {time.monotonic() - began:.0f} s")
-        # Those that are built one by one come last: with the first of them what was built before is lost.
-        numbered = sorted(
-            enumerate(mutants, 1), key=lambda pair: pair[0] not in woven and not pair[1].path.endswith(".py")
-        )
-        futures = {}
-        for number, mutant in numbered:
+        context = multiprocessing.get_context("spawn")
+        todo, done = context.Queue(), context.SimpleQueue()
+        processes = [context.Process(target=Job(whole, todo, done).run, args=(names,)) for _ in range(jobs)]
+        for process in processes:
+            process.start()
+            stack.callback(process.join)
+        for _ in processes:
+            stack.callback(todo.put, None)
+        # Without a mutant all tests pass; and those that take the least time will come first.
+        for name in names:
+            todo.put((name, None, True, {name: 600}))
+        takes, left = {}, {}
+        for _ in names:
+            name, outcome, seconds, said = done.get()
+            if outcome != "passed":
+                raise RuntimeError(f"without a mutant, {name} {outcome}:\n{said}")
+            takes[name] = seconds
+        note(f"without a mutant the tests pass, {time.monotonic() - began:.0f} s: {takes}")
+        # All mutants by the quickest tests, then those that are left by the next. Those that are built one by one, and
+        # by all tests at once, come last: with the first of them what was built before is lost.
+        waiting = []
+        for number, mutant in enumerate(mutants, 1):
             chosen = sorted(TESTS[mutant.path], key=takes.get)
-            limits = {name: 3 + 3 * takes[name] for name in chosen}
-            futures[pool.submit(test_mutant, number, mutant, number in woven, chosen, limits)] = mutant
-        for done, future in enumerate(concurrent.futures.as_completed(futures), 1):
-            mutant = futures[future]
-            outcome, last, seconds = future.result()
+            alone = number not in woven
+            parts = [chosen] if alone else [[name] for name in chosen]
+            waiting.append((alone and not mutant.path.endswith(".py"), takes[chosen[0]], number, parts))
+        heapq.heapify(waiting)
+        running = 0
+        while waiting or running:
+            while waiting and running < 2 * jobs:
+                _, _, number, parts = heapq.heappop(waiting)
+                limits = {name: int(5 + 3 * takes[name]) for name in parts[0]}
+                left[number] = parts[1:]
+                todo.put((number, mutants[number - 1], number in woven, limits))
+                running += 1
+            number, outcome, seconds, said = done.get()
+            running -= 1
+            mutant = mutants[number - 1]
+            if outcome == "passed" and left[number]:
+                heapq.heappush(waiting, (False, takes[left[number][0][0]], number, left[number]))
+                continue
             outcomes[outcome] += 1
             if outcome == "passed":
                 survivors.append(mutant)
                 print(f"survived: {show(mutant)}", flush=True)
+            first = "".join(re.findall(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)[:1])
             note(
-                f"{done} of {len(mutants)}, {time.monotonic() - began:.0f} s: {mutant.path}:{mutant.line} "
-                f"{mutant.after.strip()!r} {outcome} in {seconds:.1f} s, {last}"
+                f"{outcomes.total()} of {len(mutants)}, {time.monotonic() - began:.0f} s: {mutant.path}:{mutant.line} "
+                f"{mutant.after.strip()!r} {outcome} in {seconds:.1f} s {first}"
             )
     return outcomes, survivors
 

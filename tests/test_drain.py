@@ -523,6 +523,12 @@ def test_a_closed_descriptor_is_an_error(retainer):
     assert caught.value.errno == errno.EBADF
 
 
+def test_descriptor_0_is_one_like_any_other():
+    program = "from retention import *; kept = TextRetainer(TextTail(9)); print(kept.drain(0), kept.finish().text)"
+    done = subprocess.run([sys.executable, "-c", program], input="zero", capture_output=True, text=True, timeout=SOON)
+    assert (done.stdout, done.stderr) == ("DrainResult(status='eof', nbytes=4) zero\n", "")
+
+
 @pytest.mark.parametrize("number", [2**31 - 1, 2**31, 2**63, 10**30])
 def test_a_number_that_is_no_descriptor_is_an_error(number, retainer):
     with pytest.raises((OSError, OverflowError)):

@@ -1,6 +1,7 @@
 """Strategies: validated when they are made, immutable values afterwards, and refused where they do not belong."""
 
 import copy
+import math
 import operator
 import pickle
 import typing
@@ -21,6 +22,7 @@ from retention import (
     TextRetentionStrategy,
     TextTail,
 )
+from retention.strategies import real_number, shown
 
 # Each budget of each strategy: its name, and the strategy with that budget and 1 for the other.
 FIELDS = [
@@ -203,6 +205,18 @@ def test_a_budget_without_a_repr_is_shown_by_its_type(name, make):
     with pytest.raises(TypeError) as caught:
         make(Shy())
     assert str(caught.value) == f"{name} must be a non-negative integer, got an object of type Shy"
+
+
+@pytest.mark.parametrize(("length", "words"), [(60, f"'{'x' * 58}'"), (61, f"'{'x' * 56}...")])
+def test_a_repr_is_shown_whole_up_to_60_characters(length, words):
+    value = "x" * (length - 2)
+    assert len(repr(value)) == length
+    assert shown(value) == words
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_number_that_no_float_can_hold_is_infinite(sign):
+    assert real_number(sign * 10**400) == sign * math.inf
 
 
 @each_field
