@@ -79,8 +79,9 @@ cdef inline void add_lines(Lines *lines, const ChunkLines *chunk) noexcept nogil
 cdef int write_lines(Window *window, Lines *lines, const uint8_t *data, size_t size) noexcept nogil
 
 # Appends a stream of `seen` bytes by its ends, and counts its lines. Where something lies between the two, they are as
-# long as a window of the same budgets holds: one fills the head, the other the ring. -1: no memory, all is as it was.
-cdef int write_ends(
+# long as a window of the same budgets holds: one fills the head, the other the ring. Room has been reserved for both,
+# wherever the head ends.
+cdef void write_ends(
     Window *window,
     Lines *lines,
     const uint8_t *first,

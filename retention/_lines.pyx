@@ -1,7 +1,7 @@
 """Writing and finding lines. The interface, and the counters, are in _lines.pxd."""
 
 from retention._scan cimport scan_after_newline, scan_newlines
-from retention._window cimport window_end_head, window_reserve, window_skip, window_span, window_write
+from retention._window cimport window_end_head, window_skip, window_span, window_write
 
 
 cdef int write_lines(Window *window, Lines *lines, const uint8_t *data, size_t size) noexcept nogil:
@@ -50,7 +50,7 @@ cdef unsigned long long tail_of_lines(
     return start + after_line(&span, begun - lines.tail_budget + 1)
 
 
-cdef int write_ends(
+cdef void write_ends(
     Window *window,
     Lines *lines,
     const uint8_t *first,
@@ -62,7 +62,6 @@ cdef int write_ends(
     bint ends_line,
 ) noexcept nogil:
     cdef ChunkLines chunk
-    cdef unsigned long long head_budget = window.head_budget
     if lines.counted:
         if first_size:
             chunk = measure_lines(first, first_size, True, window, lines)
@@ -72,13 +71,9 @@ cdef int write_ends(
         chunk.ends_line = ends_line
         if chunk.head_stop:
             window_end_head(window, <size_t>(window.seen + chunk.head_stop))
-        if window_reserve(window, first_size + last_size) < 0:
-            window_end_head(window, <size_t>head_budget)
-            return -1
         add_lines(lines, &chunk)
     if first_size:
         window_write(window, first, first_size)
     window_skip(window, seen - first_size - last_size)
     if last_size:
         window_write(window, last, last_size)
-    return 0

@@ -389,7 +389,7 @@ omitted_lines=Omitted(kind='unknown', count=None))
         else:
             status = self.reserve(len(first) + len(last))
         if status == 0:
-            status = write_ends(
+            write_ends(
                 &self.window, &self.lines, first, len(first), last, len(last), seen, newlines, ends_line
             )
         end(self, locked)

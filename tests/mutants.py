@@ -229,11 +229,14 @@ def choice_of(number_name, text, changed):
     match = HEADER.fullmatch(text) or DECLARATION.fullmatch(text)
     if match:
         before, expression, after = match.groups()
+        # Conditions of one type, or Cython makes Python objects of them.
+        form = "not not ({})" if after else "({})"
+        expression = form.format(expression)
         for number, other in changed:
             if not (other.startswith(before) and other.endswith(after)):
                 return None
-            inner = other[len(before) : len(other) - len(after)]
-            expression = f"(({inner}) if {number_name} == {number} else {expression})"
+            inner = form.format(other[len(before) : len(other) - len(after)])
+            expression = f"({inner} if {number_name} == {number} else {expression})"
         return before + expression + after
     indent = text[: len(text) - len(text.lstrip())]
     if text.endswith(":") or text.startswith(indent + ("cdef ", "@")[0]) or text.lstrip().startswith("@"):
