@@ -4,13 +4,25 @@ Compiled by exhaustive.py. The model is written from the specification and calls
 equals reference.py is tested in test_exhaustive.py.
 """
 
-from libc.stdint cimport uint8_t, uint32_t
-from libc.string cimport memcmp
+from libc.stdint cimport uint8_t, uint32_t, uintptr_t
+from libc.string cimport memcmp, memset
 
 from retention._cuts cimport Cuts, exact_cuts
 from retention._lines cimport Lines
 from retention._utf8 cimport character_size, divided_after, divided_before, encode_character, encoded_size
-from retention._window cimport Span, Window, span_copy, span_size, window_free, window_span
+from retention._window cimport (
+    Span,
+    Window,
+    copy_bytes,
+    span_copy,
+    span_size,
+    window_free,
+    window_init,
+    window_reserve,
+    window_reserve_ring,
+    window_span,
+    window_write,
+)
 from retention.results cimport PushDecision
 from retention.text cimport Facts, TextRetainer
 
@@ -339,7 +351,7 @@ def check(list cases not None, list classes not None, Py_ssize_t size, long long
     return 3 * (last - first) * len(cases)
 
 
-# The functions of _utf8.pxd alone, as other people's modules call them. -----------------------------------------------
+# The functions of _utf8.pxd and _window.pxd alone, as other people's modules call them. -------------------------------
 
 
 def size_at(const uint8_t[::1] memory not None, Py_ssize_t begin, Py_ssize_t end):
@@ -362,3 +374,51 @@ def encoding(uint32_t character):
     cdef uint8_t[4] block
     cdef size_t size = encode_character(character, block)
     return encoded_size(character), block[:size]
+
+
+def copied(const uint8_t[::1] source not None, Py_ssize_t size, Py_ssize_t behind):
+    """What `copy_bytes` writes, with 64 bytes before and after, where its target lies so far behind its source within a
+    page."""
+    cdef bytearray memory = bytearray(b"#" * (size + 2 * 4096))
+    cdef uint8_t *start = <uint8_t *><char *>memory
+    cdef Py_ssize_t at = 64 + ((<uintptr_t>&source[0] + behind - (<uintptr_t>start + 64)) & 4095)
+    copy_bytes(start + at, &source[0], size)
+    return bytes(memory[at - 64:at + size + 64])
+
+
+def answers_of_a_window():
+    """What is answered to writes into a window of a head of 2 bytes and a tail of 3, in memory that held anything."""
+    cdef Window window
+    cdef uint8_t data[64]
+    memset(data, 0, sizeof(data))
+    memset(&window, 0xFF, sizeof(Window))
+    window_init(&window, 2, 3)
+    answers = [window_reserve(&window, 1), window_reserve(&window, 64), window_reserve_ring(&window, 64)]
+    for size in (1, 1, 1, 64, 1, 0, 64, 2, 7):
+        answers.append(window_write(&window, data, size))
+    seen = window.seen
+    window_free(&window)
+    # As it may be.
+    window_free(&window)
+    assert window.head == NULL and window.ring == NULL and window.seen == 0
+    # Without a tail.
+    window_init(&window, 1, 0)
+    answers += [window_write(&window, data, 64), window_write(&window, data, 64), window_reserve_ring(&window, 64)]
+    window_free(&window)
+    return answers, seen
+
+
+def answers_without_memory():
+    """What is answered where room for 2**62 bytes is asked for, and whether the window is as it was."""
+    cdef Window window
+    cdef uint8_t data[1]
+    cdef size_t much = <size_t>1 << 62
+    window_init(&window, much, much)
+    answers = [
+        window_reserve(&window, much),
+        window_reserve_ring(&window, much),
+        window_write(&window, data, much),
+    ]
+    unchanged = window.seen == window.head_size == window.head_alloc == window.ring_at == window.ring_alloc == 0
+    window_free(&window)
+    return answers, unchanged

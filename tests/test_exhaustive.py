@@ -63,6 +63,23 @@ def test_each_code_point_is_encoded_as_python_does(driver):
         assert driver.encoding(code) == (len(wanted), wanted), hex(code)
 
 
+@pytest.mark.parametrize("behind", [0, 1, 2, 31, 32, 33, 4095])
+def test_bytes_of_any_number_are_copied_and_no_others_written(driver, behind):
+    data = random.Random(behind).randbytes(7000)
+    for size in (*range(130), 255, 256, 257, 258, 2047, 2048, 2049, 2304, 2305, 4096, 6000):
+        assert driver.copied(data, size, behind) == b"#" * 64 + data[:size] + b"#" * 64, size
+
+
+def test_a_window_answers_0_to_what_it_takes_and_may_be_freed_again(driver):
+    answers, seen = driver.answers_of_a_window()
+    assert answers == [0] * len(answers)
+    assert seen == 141
+
+
+def test_a_window_without_memory_answers_minus_1_and_is_as_it_was(driver):
+    assert driver.answers_without_memory() == ([-1, -1, -1], True)
+
+
 @pytest.mark.parametrize(("name", "most"), [("bytes", 4), ("lines", 3)])
 def test_every_short_stream_is_retained_as_the_model_says(driver, name, most):
     classes, _, make = SETS[name]
