@@ -405,7 +405,19 @@ def answers_of_a_window():
     window_init(&window, 1, 0)
     answers += [window_write(&window, data, 64), window_write(&window, data, 64), window_reserve_ring(&window, 64)]
     window_free(&window)
+    # The second time there is room already.
+    window_init(&window, 1000, 1000)
+    for _ in range(2):
+        answers += [window_reserve(&window, 1), window_reserve_ring(&window, 1)]
+    window_free(&window)
     return answers, seen
+
+
+def limits_of_a_window(head, tail):
+    """The most that is held of the two ends."""
+    cdef Window window
+    window_init(&window, head, tail)
+    return window.head_limit, window.ring_limit
 
 
 def answers_without_memory():

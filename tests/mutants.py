@@ -5,12 +5,11 @@
     python tests/mutants.py --list                  only shows them
 
 A comparison is moved by one and turned, a sign and a number changed, a condition changed or left out, a statement left
-out. In a copy of the checkout all mutants of the Cython files are compiled at once, each behind a number that is chosen
-at import: `if size > 1` becomes `if ((size >= 1) if MUTANT == 7 else size > 1)`. The few that cannot be written so are
-built one by one, and those of the Python files need no building. All is unoptimised, with the bounds checked. The tests
-of the file, the quickest first, run until one fails. Those that survive are printed; the exit status is 1 if any of
-them is not among EXPLAINED. Most mutants live for less than a second; one that survives takes as long as all tests of
-its file, and one that is built alone, or is in a Python file, as long as that takes or an interpreter's start.
+out. In a copy of the checkout all mutants of the Cython files are compiled at once, each behind its number:
+`if size > 1` becomes `if ((size >= 1) if MUTANT == 7 else size > 1)`. The few that cannot be written so are built one
+by one, and those of the Python files need no building. All is unoptimised, with the bounds checked. The tests of the
+file, the quickest first, run until one fails. Those that survive are printed; the exit status is 1 if any of them is
+not among EXPLAINED. Most mutants live for less than a second; one that survives takes as long as all tests of its file.
 """
 
 import argparse
@@ -215,12 +214,16 @@ cdef extern from *:
     #include <stdlib.h>
     #include <sys/mman.h>
     #include <unistd.h>
-    static const int *mutant_number;
+    static const int no_mutant;
+    static const int *mutant_number = &no_mutant;
     __attribute__((constructor)) static void map_mutant_number(void)
     {
-        int fd = open(getenv("MUTANT"), O_RDONLY | O_CLOEXEC);
-        mutant_number = mmap(NULL, sizeof(int), PROT_READ, MAP_SHARED, fd, 0);
-        close(fd);
+        const char *path = getenv("MUTANT");
+        int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+        if (fd >= 0) {
+            mutant_number = mmap(NULL, sizeof(int), PROT_READ, MAP_SHARED, fd, 0);
+            close(fd);
+        }
     }
     #endif
     """

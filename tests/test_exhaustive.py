@@ -76,6 +76,11 @@ def test_a_window_answers_0_to_what_it_takes_and_may_be_freed_again(driver):
     assert seen == 141
 
 
+def test_a_window_holds_3_bytes_more_than_a_budget_and_nothing_for_one_of_0(driver):
+    found = [driver.limits_of_a_window(head, tail) for head, tail in product([0, 1, 9], repeat=2)]
+    assert found == list(product([0, 4, 12], repeat=2))
+
+
 def test_a_window_without_memory_answers_minus_1_and_is_as_it_was(driver):
     assert driver.answers_without_memory() == ([-1, -1, -1], True)
 
