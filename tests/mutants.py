@@ -438,8 +438,10 @@ class Job:
                 if build(".").returncode:
                     return "does not build"
             command = [sys.executable, "-m", "pytest", *words_for(limits)]
-            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
-            return wait_for(process.pid, 60 + 5 * sum(limits.values()))
+            # No Popen, which would warn in a later test that nobody has waited for it.
+            no_input = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
+            child = os.posix_spawn(sys.executable, command, os.environ, file_actions=[no_input], setsid=True)
+            return wait_for(child, 60 + 5 * sum(limits.values()))
         finally:
             path.write_text(before)
 
@@ -523,16 +525,16 @@ def run_all(mutants, jobs):
             parts = [chosen] if alone else [[name] for name in chosen]
             waiting.append((alone and not mutant.path.endswith(".py"), takes[chosen[0]], number, parts))
         heapq.heapify(waiting)
-        running = 0
+        running = set()
         while waiting or running:
-            while waiting and running < 2 * jobs:
+            while waiting and len(running) < 2 * jobs and (not waiting[0][0] or woven.isdisjoint(running)):
                 _, _, number, parts = heapq.heappop(waiting)
                 limits = {name: int(5 + 3 * takes[name]) for name in parts[0]}
                 left[number] = parts[1:]
                 todo.put((number, mutants[number - 1], number in woven, limits))
-                running += 1
+                running.add(number)
             number, outcome, seconds, said = done.get()
-            running -= 1
+            running.remove(number)
             mutant = mutants[number - 1]
             if outcome == "passed" and left[number]:
                 heapq.heappush(waiting, (False, takes[left[number][0][0]], number, left[number]))
