@@ -33,6 +33,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from explained_mutants import EXPLAINED
 
 TOP = Path(__file__).parent.parent
 
@@ -84,71 +85,6 @@ OPERATORS = {
     "False": ("True",),
     "min": ("max",),
     "max": ("min",),
-}
-
-# Mutants that change nothing that a test could see, and why: by their file and line, or, where that does not hold for
-# all of a line's, by what is there before and after.
-EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
-    "_utf8.pxd": {
-        (
-            "for back in range(1, min(before, <size_t>3) + 1):",
-            "for back in range(1, min(before, <size_t>4) + 1):",
-        ): "A character has at most 4 bytes: one that begins 4 before a cut ends there.",
-        (
-            "return min(character_size(cut - back, 1) - back, after)",
-            "return min(character_size(cut - back, 2) - back, after)",
-        ): "The second byte, which is there, has been found right before.",
-    },
-    "_window.pxd": {
-        (
-            "if size - 16 <= 48:",
-            "if size - 16 < 48:",
-        ): "64 bytes are copied either way.",
-        (
-            "if size > 32:",
-            "if size >= 32:",
-        ): "What has been copied is copied again.",
-        (
-            "memcpy(to + 16, source + 16, 16)",
-            "memcpy(to + 16, source + 16, 17)",
-        ): "There are more than 32 bytes.",
-        "if size >= 2048 and ((<uintptr_t>to - <uintptr_t>source) & 4095) - 1 < <uintptr_t>31:": (
-            "It only says which of two ways of copying is taken, the faster one."
-        ),
-        (
-            "memcpy(to + size - 32, source + size - 32, 16)",
-            "memcpy(to + size - 32, source + size - 32, 17)",
-        ): "The byte after these has been copied already.",
-        (
-            "while size > 256:",
-            "while size >= 256:",
-        ): "The last bytes are copied by one call or by two.",
-        (
-            "while size > 256:",
-            "while size <= 256:",
-        ): "All is copied by one call, which is only slower.",
-        (
-            "while size > 256:",
-            "while size > 257:",
-        ): "The last bytes are copied by one call or by two.",
-        (
-            "memcpy(to, source, 256)",
-            "memcpy(to, source, 257)",
-        ): "There are more than 256, and the last is copied again.",
-    },
-    "strategies.py": {
-        (
-            'return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]',
-            'return float("inf") if value >= 0 else float("-inf")  # type: ignore[operator]',
-        ): "0 is a float.",
-        (
-            'return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]',
-            'return float("inf") if value > 1 else float("-inf")  # type: ignore[operator]',
-        ): "1 is a float.",
-    },
-    "draining.py": {
-        'return source.makefile("rb", buffering=0)': ("A buffer of one byte reads nothing ahead."),
-    },
 }
 
 Mutant = collections.namedtuple("Mutant", "path line before after")

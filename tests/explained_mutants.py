@@ -1,0 +1,207 @@
+"""Mutants of mutants.py that change nothing that a test could see, and why.
+
+By their file and line, or, where that does not hold for all of a line's, by what is there before and after.
+"""
+
+EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
+    "_utf8.pxd": {
+        (
+            "for back in range(1, min(before, <size_t>3) + 1):",
+            "for back in range(1, min(before, <size_t>4) + 1):",
+        ): "A character has at most 4 bytes: one that begins 4 before a cut ends there.",
+        (
+            "return min(character_size(cut - back, 1) - back, after)",
+            "return min(character_size(cut - back, 2) - back, after)",
+        ): "The second byte, which is there, has been found right before.",
+    },
+    "_window.pxd": {
+        (
+            "if size - 16 <= 48:",
+            "if size - 16 < 48:",
+        ): "64 bytes are copied either way.",
+        (
+            "if size > 32:",
+            "if size >= 32:",
+        ): "What has been copied is copied again.",
+        (
+            "memcpy(to + 16, source + 16, 16)",
+            "memcpy(to + 16, source + 16, 17)",
+        ): "There are more than 32 bytes.",
+        "if size >= 2048 and ((<uintptr_t>to - <uintptr_t>source) & 4095) - 1 < <uintptr_t>31:": (
+            "It only says which of two ways of copying is taken, the faster one."
+        ),
+        (
+            "memcpy(to + size - 32, source + size - 32, 16)",
+            "memcpy(to + size - 32, source + size - 32, 17)",
+        ): "The byte after these has been copied already.",
+        (
+            "while size > 256:",
+            "while size >= 256:",
+        ): "The last bytes are copied by one call or by two.",
+        (
+            "while size > 256:",
+            "while size <= 256:",
+        ): "All is copied by one call, which is only slower.",
+        (
+            "while size > 256:",
+            "while size > 257:",
+        ): "The last bytes are copied by one call or by two.",
+        (
+            "memcpy(to, source, 256)",
+            "memcpy(to, source, 257)",
+        ): "There are more than 256, and the last is copied again.",
+        (
+            "if size < window.ring_alloc - window.ring_at:",
+            "if size <= window.ring_alloc - window.ring_at:",
+        ): "A ring that is full to its end is written to from its beginning next, by the slow half.",
+        (
+            "if window.ring_limit == 0:",
+            "if window.ring_limit == 1:",
+        ): "The slow half does the same; no ring is of 1 byte.",
+    },
+    "_window.pyx": {
+        (
+            "if needed <= alloc[0]:",
+            "if needed < alloc[0]:",
+        ): "It only grows one byte sooner.",
+        (
+            "size = min(limit, max(needed, 2 * alloc[0], <size_t>SMALLEST))",
+            "size = min(limit, max(needed, 3 * alloc[0], <size_t>SMALLEST))",
+        ): "It only grows faster, within its limit.",
+        (
+            "if window.ring_alloc == window.ring_limit or size == 0:",
+            "if window.ring_alloc == window.ring_limit and size == 0:",
+        ): "Growing does nothing then either.",
+        (
+            "needed = window.ring_limit if size >= window.ring_limit - window.ring_at else window.ring_at + size",
+            "needed = window.ring_limit if size > window.ring_limit - window.ring_at else window.ring_at + size",
+        ): "The sum is the limit then.",
+        (
+            "needed = window.ring_limit if size >= window.ring_limit - window.ring_at else window.ring_at + size",
+            "needed = window.ring_limit if size >= window.ring_limit + window.ring_at else window.ring_at + size",
+        ): "Growing keeps to the limit.",
+        (
+            "if size >= window.ring_limit:",
+            "if size > window.ring_limit:",
+        ): "A chunk as long as the ring may also begin in the middle of it.",
+        (
+            "if window.ring_limit and size > to_head:",
+            "if window.ring_limit or size > to_head:",
+        ): "No bytes are copied then.",
+        (
+            "if window.ring_limit and size > to_head:",
+            "if window.ring_limit and size >= to_head:",
+        ): "No bytes are copied then.",
+        (
+            "if start < window.head_size:",
+            "if start <= window.head_size:",
+        ): "A piece of no bytes.",
+        (
+            "if start < stop:",
+            "if start <= stop:",
+        ): "Pieces of no bytes.",
+        (
+            "SMALLEST = 256",
+            "SMALLEST = 257",
+        ): "It is as good as 256.",
+    },
+    "_cuts.pyx": {
+        (
+            r"if whole_lines and cut < window.seen and byte_at(window, cut - 1) != c'\n':",
+            r"if whole_lines and cut <= window.seen and byte_at(window, cut - 1) != c'\n':",
+        ): "No bytes are left, and the last is that of a character, no CR.",
+        (
+            "if whole_lines and cut < window.seen and byte_at(window, cut - 1) != c'\n':",
+            "if whole_lines and cut <= window.seen and byte_at(window, cut - 1) != c'\n':",
+        ): "No bytes are left, and the last is that of a character, no CR.",
+        (
+            "cdef Span span = window_span(window, position, position + 1)",
+            "cdef Span span = window_span(window, position, position + 2)",
+        ): "Only the first byte is looked at.",
+    },
+    "_lines.pxd": {
+        (
+            "cdef unsigned long long room = "
+            "window.head_budget - window.seen if window.seen < window.head_budget else 0",
+            "cdef unsigned long long room = "
+            "window.head_budget - window.seen if window.seen <= window.head_budget else 0",
+        ): "The difference is 0 too.",
+    },
+    "_lines.pyx": {
+        (
+            "return -1",
+            "return -2",
+        ): "It is only asked whether it is negative.",
+        (
+            "return 0",
+            "return 1",
+        ): "It is only asked whether it is negative.",
+        (
+            "before += span.size[i]",
+            "before = span.size[i]",
+        ): "A part that reaches from the head into the ring ends before the ring does.",
+        (
+            "return before + scan_after_newline(span.piece[2], span.size[2], <size_t>number)",
+            "return before + scan_after_newline(span.piece[2], span.size[3], <size_t>number)",
+        ): "There are as many newlines: the size only tells what may be skipped.",
+        (
+            "for i in range(2):",
+            "for i in range(3):",
+        ): "What follows the loop is the third round.",
+    },
+    "_units.pxd": {
+        (
+            "if filled > BLOCK - 4:",
+            "if filled >= BLOCK - 4:",
+        ): "A block is written a character sooner.",
+        (
+            "if filled > BLOCK - 4:",
+            "if filled <= BLOCK - 4:",
+        ): "Each character is written alone, which is only slower.",
+        (
+            "if filled > BLOCK - 4:",
+            "if filled > BLOCK - 5:",
+        ): "A block is written a byte sooner.",
+        (
+            "cdef size_t room = window.head_limit - window.head_size",
+            "cdef size_t room = window.head_limit + window.head_size",
+        ): "More is encoded than is kept.",
+        (
+            "if size > room + window.ring_limit + 8:",
+            "if size >= room + window.ring_limit + 8:",
+        ): "All is encoded, or only what is kept.",
+        (
+            "if size > room + window.ring_limit + 8:",
+            "if size > room + window.ring_limit + 9:",
+        ): "All is encoded, or only what is kept.",
+        (
+            "while front < room:",
+            "while front <= room:",
+        ): "A character more than is kept is encoded.",
+        (
+            "while back < window.ring_limit:",
+            "while back <= window.ring_limit:",
+        ): "A character more than is kept is encoded.",
+        (
+            "return -1",
+            "return -2",
+        ): "It is only asked whether it is negative.",
+        (
+            "BLOCK = 1024",
+            "BLOCK = 1025",
+        ): "It is as good as 1024.",
+    },
+    "strategies.py": {
+        (
+            'return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]',
+            'return float("inf") if value >= 0 else float("-inf")  # type: ignore[operator]',
+        ): "0 is a float.",
+        (
+            'return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]',
+            'return float("inf") if value > 1 else float("-inf")  # type: ignore[operator]',
+        ): "1 is a float.",
+    },
+    "draining.py": {
+        'return source.makefile("rb", buffering=0)': ("A buffer of one byte reads nothing ahead."),
+    },
+}
