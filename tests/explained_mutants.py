@@ -121,10 +121,14 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
     },
     "_lines.pxd": {
         (
-            "cdef unsigned long long room = "
-            "window.head_budget - window.seen if window.seen < window.head_budget else 0",
-            "cdef unsigned long long room = "
-            "window.head_budget - window.seen if window.seen <= window.head_budget else 0",
+            (
+                "cdef unsigned long long room = "
+                "window.head_budget - window.seen if window.seen < window.head_budget else 0"
+            ),
+            (
+                "cdef unsigned long long room = "
+                "window.head_budget - window.seen if window.seen <= window.head_budget else 0"
+            ),
         ): "The difference is 0 too.",
     },
     "_lines.pyx": {
