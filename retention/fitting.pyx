@@ -154,7 +154,8 @@ cdef Cuts cuts_within(str text, size_t room, double share, bint whole_lines):
         cuts = unit_cuts(<const uint32_t *>data, length, head_room, room - head_room)
     if whole_lines:
         cuts.head_stop = text.rfind("\n", 0, cuts.head_stop) + 1 or cuts.head_stop
-        if cuts.tail_start < length and text[cuts.tail_start - 1] != "\n":
+        # The text does not fit, so something lies before the tail, also where that is empty.
+        if text[cuts.tail_start - 1] != "\n":
             line = text.find("\n", cuts.tail_start) + 1
             if 0 < line < length:
                 cuts.tail_start = line

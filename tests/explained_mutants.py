@@ -4,6 +4,32 @@ By their file and line, or, where that does not hold for all of a line's, by wha
 """
 
 EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
+    "fitting.pyx": {
+        (
+            "if type(max_bytes) is not int or max_bytes < 0:",
+            "if type(max_bytes) is not int or max_bytes <= 0:",
+        ): "The slower way takes a 0 as well.",
+        (
+            "if type(max_bytes) is not int or max_bytes < 0:",
+            "if type(max_bytes) is not int or max_bytes < 1:",
+        ): "The slower way takes a 0 as well.",
+        (
+            "cuts = cuts_within(text, max_bytes, 0 if share == 0 else 1, whole_lines)",
+            "cuts = cuts_within(text, max_bytes, 0 if share == 0 else 2, whole_lines)",
+        ): "No head is longer than what there is room for.",
+        (
+            "cdef size_t reserve = CLAUSE_SIZE + digits(size - limit)",
+            "cdef size_t reserve = CLAUSE_SIZE - digits(size - limit)",
+        ): "The first few tries are too small for any marker.",
+        (
+            "if 0 < line < length:",
+            "if 1 < line < length:",
+        ): "A tail begins behind the first character, so a line that begins in it does so behind the second.",
+        (
+            "cuts.tail_start += 1",
+            "cuts.tail_start += 2",
+        ): "The newline is the last character: else the tail would have begun behind it already.",
+    },
     "_utf8.pxd": {
         (
             "for back in range(1, min(before, <size_t>3) + 1):",

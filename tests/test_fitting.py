@@ -1,5 +1,6 @@
 """A text under one limit: what is kept, what the marker says of it, and that the whole never exceeds the limit."""
 
+import itertools
 import re
 import tracemalloc
 from decimal import Decimal
@@ -501,6 +502,17 @@ MARKERS = [
     lambda result: "€" * len(str(result.omitted_bytes.count)),
     lambda result: "\ud800",
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+@pytest.mark.parametrize("length", range(1, 7))
+def test_every_short_text_of_lines_equals_the_model(length, share):
+    # No marker to reserve for: each limit that is too small is that of a cut.
+    for characters in itertools.product("a\r\n", repeat=length):
+        text = "".join(characters)
+        for limit in range(length):
+            fitted = fit_text(text, limit, head_share=share, marker="", whole_lines=True)
+            assert fitted == reference.fit(text, limit, share, "", True), (text, limit)
 
 
 @given(texts, limits, shares, st.booleans())
