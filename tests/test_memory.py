@@ -180,6 +180,31 @@ def test_a_push_without_memory_changes_no_count(strategy, make):
     assert same
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
+@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="AddressSanitizer takes most of the address space")
+@pytest.mark.parametrize("make", ["b'y\\n' + b'x' * size", "'y\\n' + 'é' * (size // 2)"], ids=["bytes", "str"])
+def test_a_push_without_memory_leaves_the_end_of_the_head_where_it_was(make):
+    # The chunk would have ended the head by its last line, before there is no room for the rest in the tail.
+    (same,) = run(
+        f"""
+        import resource
+        size = 300_000_000
+        chunk = {make}
+        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000, -1))
+        retainer = TextRetainer(TextHeadTail(10**12, 10**12, head_lines=2, tail_lines=1))
+        retainer.push("1\\n2")
+        try:
+            retainer.push(chunk)
+        except MemoryError:
+            retainer.extend(["0123456789", "\\n3\\n", "4\\n"])
+            result = retainer.finish()
+            print(int((result.head, result.tail) == ("1\\n20123456789\\n", "4\\n")))
+        """
+    )
+    assert same
+
+
 @pytest.mark.parametrize(
     "make",
     [
