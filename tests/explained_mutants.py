@@ -4,6 +4,9 @@ By their file and line, or, where that does not hold for all of a line's, by wha
 """
 
 EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
+    "process.py": {
+        "class _PopenOptions(TypedDict, total=False):": "Only a type checker looks at it, as test_typing has one do.",
+    },
     "fitting.pyx": {
         (
             "if type(max_bytes) is not int or max_bytes < 0:",
