@@ -151,18 +151,30 @@ def test_counting_the_lines_of_a_large_str_copies_nothing(character):
     assert most < 100_000 + 2 * KIB
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
-@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="AddressSanitizer takes most of the address space")
+# A chunk of `size` bytes finds no room after this.
+LEAVE_LITTLE_ROOM = """
+import resource
+size = 300_000_000
+
+def leave_little_room():
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + size // 3, -1))
+"""
+
+where_room_is_limited = pytest.mark.skipif(
+    sys.platform != "linux" or "ASAN_OPTIONS" in os.environ,
+    reason="other systems do not limit the address space, and AddressSanitizer takes most of it",
+)
+
+
+@where_room_is_limited
 @pytest.mark.parametrize("make", ["b'x' * size + b'\\ny\\n'", "'é' * (size // 2) + '\\ny\\n'"], ids=["bytes", "str"])
 @pytest.mark.parametrize("strategy", ["TextHead(10**12, max_lines=3)", "TextTail(10**12, max_lines=3)"])
 def test_a_push_without_memory_changes_no_count(strategy, make):
     (same,) = run(
         f"""
-        import resource
-        size = 300_000_000
         chunk = {make}
-        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000, -1))
+        leave_little_room()
         retainer = TextRetainer({strategy})
         retainer.push("1\\n2")
         before = retainer.finish()
@@ -175,23 +187,20 @@ def test_a_push_without_memory_changes_no_count(strategy, make):
             same = same and (result.text, result.seen_lines, retainer.truncated) == ("1\\n2\\n3\\n", 3, False)
             retainer.push("4")
             print(int(same and retainer.truncated))
-        """
+        """,
+        setup=LEAVE_LITTLE_ROOM,
     )
     assert same
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not limit the address space")
-@pytest.mark.skipif("ASAN_OPTIONS" in os.environ, reason="AddressSanitizer takes most of the address space")
+@where_room_is_limited
 @pytest.mark.parametrize("make", ["b'y\\n' + b'x' * size", "'y\\n' + 'é' * (size // 2)"], ids=["bytes", "str"])
 def test_a_push_without_memory_leaves_the_end_of_the_head_where_it_was(make):
     # The chunk would have ended the head by its last line, before there is no room for the rest in the tail.
     (same,) = run(
         f"""
-        import resource
-        size = 300_000_000
         chunk = {make}
-        used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (used + 100_000_000, -1))
+        leave_little_room()
         retainer = TextRetainer(TextHeadTail(10**12, 10**12, head_lines=2, tail_lines=1))
         retainer.push("1\\n2")
         try:
@@ -200,7 +209,8 @@ def test_a_push_without_memory_leaves_the_end_of_the_head_where_it_was(make):
             retainer.extend(["0123456789", "\\n3\\n", "4\\n"])
             result = retainer.finish()
             print(int((result.head, result.tail) == ("1\\n20123456789\\n", "4\\n")))
-        """
+        """,
+        setup=LEAVE_LITTLE_ROOM,
     )
     assert same
 
