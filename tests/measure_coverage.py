@@ -15,11 +15,12 @@ import collections
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from compiling import build_in_place, copy_checkout
 
 TOP = Path(__file__).parent.parent
 GOAL = 98
@@ -41,7 +42,7 @@ PYTEST = ["-m", "pytest", "-q", "-p", "no:cacheprovider"]
 
 def start(folder, *words, **options):
     # The copy comes first on the path, before what is installed.
-    env = {**os.environ, "RETENTION_COVERAGE": "1", "RETENTION_EXAMPLES": "50", "PYTHONPATH": str(folder)}
+    env = {**os.environ, "RETENTION_EXAMPLES": "50", "PYTHONPATH": str(folder)}
     return subprocess.Popen(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, **options)
 
 
@@ -156,9 +157,10 @@ def main():
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "copy")
-        built = shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info", "__pycache__")
-        shutil.copytree(TOP, folder, ignore=built)
-        call(folder, sys.executable, "setup.py", "-q", "build_ext", "--inplace")
+        copy_checkout(folder)
+        done = build_in_place(folder, "RETENTION_COVERAGE")
+        if done.returncode:
+            raise RuntimeError(f"the checkout does not build:\n{done.stdout}")
         passed = run_tests(folder, [f"tests/{name}.py" for name in names])
         reached = report([*python_files(folder), *compiled_files(folder)])
     return 0 if passed and reached else 1

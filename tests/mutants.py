@@ -33,6 +33,7 @@ import tokenize
 from pathlib import Path
 
 import pytest
+from compiling import build_in_place, copy_checkout
 from explained_mutants import EXPLAINED
 
 TOP = Path(__file__).parent.parent
@@ -167,7 +168,7 @@ cdef extern from *:
 '''
 HEADER = re.compile(r"(\s*(?:if|elif|while) )(.*)(:)", re.DOTALL)
 DECLARATION = re.compile(r"(\s*cdef [^=(]+ = )(.*)()", re.DOTALL)
-FUNCTION = re.compile(r"\s*(cdef|cpdef|def)\b[^=]*?\(")
+FUNCTION = re.compile(r"\s*(cdef(?! class\b)|cpdef|def)\b[^=]*?\(")
 
 
 def statements_of(source):
@@ -241,7 +242,7 @@ def choice_of(number_name, text, changed):
             expression = f"({inner} if {number_name} == {number} else {expression})"
         return before + expression + after
     indent = text[: len(text) - len(text.lstrip())]
-    if text.endswith(":") or text.startswith(indent + ("cdef ", "@")[0]) or text.lstrip().startswith("@"):
+    if text.endswith(":") or text.lstrip().startswith(("cdef ", "@")):
         return None
     branches = "".join(
         f"{indent}{'el' if at else ''}if {number_name} == {number}:\n{indent}    {other.lstrip()}\n"
@@ -260,7 +261,7 @@ def weave_all(folder, mutants):
             numbered = [(n, mutant) for n, mutant in enumerate(mutants, 1) if mutant.path == path and n not in unfit]
             source, rows[path] = weave(path, numbered)
             (folder / "retention" / path).write_text(source)
-        done = build(folder)
+        done = build_in_place(folder, "RETENTION_DEBUG")
         if done.returncode == 0:
             return {number for numbers in rows.values() for here in numbers for number in here}
         # Those on the lines that the compilers complain of.
@@ -269,12 +270,6 @@ def weave_all(folder, mutants):
         if not blamed:
             raise RuntimeError(f"the checkout does not build:\n{done.stdout}")
         unfit |= blamed
-
-
-def build(folder):
-    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
-    env = {**os.environ, "RETENTION_DEBUG": "1"}
-    return subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def build_driver(folder):
@@ -371,7 +366,7 @@ class Job:
             path.write_text("".join(lines))
             if path.suffix != ".py":
                 os.environ.pop("RETENTION_DRIVER", None)
-                if build(".").returncode:
+                if build_in_place(".", "RETENTION_DEBUG").returncode:
                     return "does not build"
             command = [sys.executable, "-m", "pytest", *words_for(limits)]
             # No Popen, which would warn in a later test that nobody has waited for it.
@@ -423,12 +418,7 @@ def run_all(mutants, jobs):
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         whole = Path(name, "whole")
-        for part in ("retention", "tests", "setup.py", "pyproject.toml", "README.md"):
-            copy = shutil.copytree if (TOP / part).is_dir() else shutil.copy
-            (whole / part).parent.mkdir(exist_ok=True)
-            copy(TOP / part, whole / part)
-        for old in whole.glob("retention/*.so"):
-            old.unlink()
+        copy_checkout(whole)
         woven = weave_all(whole, mutants)
         if any("test_exhaustive" in TESTS[mutant.path] for mutant in mutants):
             os.environ["RETENTION_DRIVER"] = build_driver(whole)
