@@ -302,7 +302,8 @@ class Job:
         shutil.copytree(self.whole, folder)
         os.chdir(folder)
         # The copy comes first on the path, before what is installed.
-        os.environ.update(MUTANT=str(folder / "mutant"), PYTHONPATH=str(folder), RETENTION_EXAMPLES="100")
+        os.environ.update(MUTANT=str(folder / "mutant"), PYTHONPATH=str(folder))
+        os.environ.update(RETENTION_EXAMPLES="100", RETENTION_SOON="15")
         sys.path.insert(0, str(folder))
         os.environ["TMPDIR"] = tempfile.mkdtemp(dir=folder)
         # A shell ignores it for what it starts in the background; tests send it.
@@ -342,7 +343,7 @@ class Job:
                     session.items = [item for name in limits for item in collected if item.path.stem == name]
                     # Those of pytest run them.
                     return None
-                outcome = wait_for(child, 60 + 5 * sum(limits.values()))
+                outcome = wait_for(child, 20 + 2 * sum(limits.values()))
             else:
                 outcome = self.test_alone(mutant, limits)
             self.done.put((number, outcome, time.monotonic() - began, self.said()))
@@ -372,7 +373,7 @@ class Job:
             # No Popen, which would warn in a later test that nobody has waited for it.
             no_input = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
             child = os.posix_spawn(sys.executable, command, os.environ, file_actions=[no_input], setsid=True)
-            return wait_for(child, 60 + 5 * sum(limits.values()))
+            return wait_for(child, 20 + 2 * sum(limits.values()))
         finally:
             path.write_text(before)
 

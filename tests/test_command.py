@@ -8,13 +8,12 @@ import sys
 import time
 
 import pytest
+from watch import SOON
 
 from retention import TextHead, TextHeadTail, TextRetainer, TextTail
 from retention._options import UsageError, parse_size
 
 RETAIN = [sys.executable, "-m", "retention"]
-# More than any of these takes, also on a slow and busy machine.
-SOON = 60
 
 NUMBERS = "".join(f"{number}\n" for number in range(20_000)).encode()
 

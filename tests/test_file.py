@@ -13,13 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from streams import byte_streams, line_strategies, line_streams
-from watch import SLACK
+from watch import SLACK, SOON
 
 from retention import TextHead, TextHeadTail, TextRetainer, TextTail, retain_file
 
 RETAIN = [sys.executable, "-m", "retention"]
-# More than any of these takes, also on a slow and busy machine.
-SOON = 60
 TERABYTE = 10**12
 
 HOWS = [{}, {"count_lines": True}, {"whole_lines": True}, {"errors": "backslashreplace"}]
