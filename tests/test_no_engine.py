@@ -6,6 +6,7 @@ Where there is one, as nearly everywhere, it is kept from being found, and so ar
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -126,3 +127,13 @@ def test_the_command_says_that_it_runs_no_other():
     done = without_engine(COMMAND, "--", "true")
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"running a command needs a POSIX system" in done.stderr
+
+
+def test_the_tests_for_such_systems_import_nothing_that_is_missing_there():
+    hide = "import sys; sys.modules.update(dict.fromkeys(['fcntl', 'grp', 'pty', 'pwd', 'resource', 'termios', 'tty']))"
+    collect = "import pytest; sys.exit(pytest.main(['--collect-only', '-q', '-p', 'no:cacheprovider', *sys.argv[1:]]))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{hide}; {collect}", "@tests/portable.txt"],
+        cwd=Path(__file__).parent.parent, capture_output=True, text=True, timeout=180,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
