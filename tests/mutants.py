@@ -302,8 +302,9 @@ class Job:
         shutil.copytree(self.whole, folder)
         os.chdir(folder)
         # The copy comes first on the path, before what is installed.
-        os.environ.update(MUTANT=str(folder / "mutant"), PYTHONPATH=str(folder))
-        os.environ.update(RETENTION_EXAMPLES="100", RETENTION_SOON="15")
+        os.environ.update(MUTANT=str(folder / "mutant"), PYTHONPATH=str(folder), RETENTION_EXAMPLES="100")
+        # Many hang.
+        os.environ["RETENTION_SOON"] = "15"
         sys.path.insert(0, str(folder))
         os.environ["TMPDIR"] = tempfile.mkdtemp(dir=folder)
         # A shell ignores it for what it starts in the background; tests send it.
@@ -343,7 +344,7 @@ class Job:
                     session.items = [item for name in limits for item in collected if item.path.stem == name]
                     # Those of pytest run them.
                     return None
-                outcome = wait_for(child, 20 + 2 * sum(limits.values()))
+                outcome = wait_for(child, limits)
             else:
                 outcome = self.test_alone(mutant, limits)
             self.done.put((number, outcome, time.monotonic() - began, self.said()))
@@ -373,7 +374,7 @@ class Job:
             # No Popen, which would warn in a later test that nobody has waited for it.
             no_input = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)
             child = os.posix_spawn(sys.executable, command, os.environ, file_actions=[no_input], setsid=True)
-            return wait_for(child, 20 + 2 * sum(limits.values()))
+            return wait_for(child, limits)
         finally:
             path.write_text(before)
 
@@ -383,9 +384,10 @@ def words_for(names):
     return [*words, *(f"tests/{name}.py" for name in names)]
 
 
-def wait_for(child, limit):
+def wait_for(child, limits):
     """How the tests of a child end, with whatever they leave behind: "passed", "failed" or "endless"."""
-    deadline = time.monotonic() + limit
+    # A test that waits takes none of the processor's time.
+    deadline = time.monotonic() + 20 + 2 * sum(limits.values())
     while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
         time.sleep(0.01)
     with contextlib.suppress(ProcessLookupError):
