@@ -62,8 +62,9 @@ cdef inline void spill_block(Spilled *spilled, const uint8_t *data, size_t size)
 
 cdef inline void spill_end(Spilled *spilled) noexcept nogil:
     """Take back what was written of a character that the limit divides: only now is it known to be one."""
+    # Nothing is after a cut where there is none, nor where writing has failed.
     cdef size_t divided = divided_before(spilled.near + spilled.before, spilled.before, spilled.after)
-    if not spilled.capped or spilled.error or not divided:
+    if not divided:
         return
     if ftruncate(spilled.fd, <off_t>(spilled.written - divided)) < 0:
         spilled.error = errno

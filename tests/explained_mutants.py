@@ -228,6 +228,48 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "BLOCK = 1025",
         ): "It is as good as 1024.",
     },
+    "_spill.pxd": {
+        (
+            "if written < 0:",
+            "if written <= 0:",
+        ): "Of more than 0 bytes at least one is written to a file, or it fails.",
+        (
+            "if written < 0:",
+            "if written < 1:",
+        ): "Of more than 0 bytes at least one is written to a file, or it fails.",
+        (
+            "if spilled.before + kept > AROUND:",
+            "if spilled.before + kept >= AROUND:",
+        ): "They are moved by 0.",
+        (
+            "memmove(spilled.near, spilled.near + (spilled.before + kept - AROUND), AROUND - kept)",
+            "memmove(spilled.near, spilled.near + (spilled.before + kept - AROUND), AROUND + kept)",
+        ): "What is moved beyond them is written over before it is read.",
+    },
+    "child.py": {
+        (
+            "waker: int = -1,",
+            "waker: int = -2,",
+        ): "No descriptor is negative.",
+        (
+            "pidfd = -1",
+            "pidfd = -2",
+        ): "No descriptor is negative.",
+    },
+    "spill.py": {
+        (
+            "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 0)",
+            "nbytes, capped, errno = pump.end_spill() if pump is not None else (1, False, 0)",
+        ): "Where there is no pump, an exception comes instead of the result.",
+        (
+            "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 0)",
+            "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, True, 0)",
+        ): "Where there is no pump, an exception comes instead of the result.",
+        (
+            "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 0)",
+            "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 1)",
+        ): "Where there is no pump, an exception comes instead of the result.",
+    },
     "strategies.py": {
         (
             'return float("inf") if value > 0 else float("-inf")  # type: ignore[operator]',

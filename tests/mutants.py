@@ -64,8 +64,8 @@ TESTS = {
     "spill.py": ["test_spill"],
     "_options.py": ["test_command"],
     "command.py": ["test_command"],
-    "process.py": ["test_run", "test_communicate"],
-    "child.py": ["test_run", "test_communicate", "test_command_run"],
+    "process.py": ["test_run", "test_communicate", "test_spill"],
+    "child.py": ["test_run", "test_communicate", "test_spill", "test_command_run"],
 }
 
 OPERATORS = {

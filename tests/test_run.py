@@ -3,6 +3,7 @@
 import array
 import errno
 import gc
+import itertools
 import os
 import pickle
 import signal
@@ -16,6 +17,7 @@ from processes import KIB, MIB, THOROUGH, Holder, interpreter, kept
 from watch import SLACK, SOON, children, descriptors, is_there, stat, unread, wait_for
 
 from retention import CompletedRun, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail, run
+from retention.child import TICK, Child
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -637,6 +639,24 @@ def started_when_ended(started_when):
 
 
 @pytest.mark.usefixtures("started_when_ended")
+def test_without_a_grace_all_that_is_in_a_larger_pipe_is_still_read(holder):
+    # More than is read at once: what is left at the end of the grace.
+    script = f"{holder.command} & exit 3"
+    result = python(
+        f"""
+import fcntl, os
+fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, {MIB})
+os.write(1, bytes({MIB}))
+os.execvp("sh", ["sh", "-c", {script!r}])
+""",
+        grace=0,
+        stdout=TextTail(1),
+        pass_fds=holder.fds,
+    )
+    assert (result.returncode, result.stdout.seen_bytes, result.eof) == (3, MIB, False)
+
+
+@pytest.mark.usefixtures("started_when_ended")
 def test_the_wait_for_a_grandchild_ends_at_the_deadline_which_is_no_timeout(holder):
     result = shell(f"echo out; {holder.command} & exit 3", timeout=0.3, grace=SOON, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out, result.eof) == (3, False, False)
@@ -970,6 +990,31 @@ except KeyboardInterrupt:
     assert answers == "True True\n"
 
 
+def test_ctrl_c_during_the_grace_of_a_timeout_begins_no_other_grace():
+    answers = interpreter(
+        INTERRUPTING
+        + """
+# What nobody signals, as it is in another session, holds the pipes as long as this program is there.
+reader, _ = os.pipe()
+script = "setsid cat /dev/fd/%d & "
+script += "(trap 'kill -INT %d' TERM; echo $$; while :; do sleep 0.05; done) & trap '' TERM; wait"
+real = subprocess.Popen
+
+def patient(*args, **options):
+    process = real(*args, **options)
+    select.select([process.stdout], [], [])
+    return process
+
+subprocess.Popen = patient
+try:
+    run(["sh", "-c", script % (reader, os.getpid())], stdout=out, timeout=0.3, grace=60, pass_fds=[reader])
+except KeyboardInterrupt:
+    print(gone(out), 0.3 <= time.monotonic() - start < 15)
+"""
+    )
+    assert answers == "True True\n"
+
+
 def test_ctrl_c_while_a_grandchild_is_waited_for_is_raised_promptly():
     answers = interpreter(
         INTERRUPTING
@@ -1214,6 +1259,25 @@ def test_a_lack_of_descriptors_is_a_clear_error_and_leaks_none():
     assert last == "ran"
 
 
+def test_without_a_standard_input_of_our_own_no_descriptor_is_left():
+    # What a run opens then is descriptor 0 at one time or another.
+    answers = interpreter(
+        """
+        import os
+        from retention import run
+
+        os.close(0)
+        for options in {}, {"input": "text"}:
+            result = run(["cat"] if options else ["echo", "text"], **options)
+            try:
+                os.fstat(0)
+            except OSError:
+                print(result.stdout.text.strip(), "and closed")
+        """
+    )
+    assert answers == "text and closed\ntext and closed\n"
+
+
 def test_an_error_while_the_child_is_set_up_ends_it(monkeypatch, holder):
     def failing(fd, blocking):
         raise OSError(errno.EIO, "failing")
@@ -1229,6 +1293,34 @@ def test_nothing_of_a_program_is_there_when_the_call_returns():
     out = TextRetainer(ALL)
     run(["sh", "-c", "echo $$; exec yes"], stdout=out, timeout=0.2)
     assert not is_there(int(out.finish().head.split("\n", 1)[0]))
+
+
+def ticking(tick, seconds, command, **options):
+    """A child that has been attended to, how often it called `tick`, and in how many seconds."""
+    calls = itertools.count(1)
+    child = Child(None, None, 0, ours=True, tick=lambda: tick(next(calls)))
+    start = time.monotonic()
+    child.process = subprocess.Popen(command, start_new_session=True, **options)
+    child.attend(None, None if seconds is None else start + seconds)
+    return child, next(calls) - 1, time.monotonic() - start
+
+
+@pytest.mark.parametrize("seconds", [None, 1000], ids=["no deadline", "a later deadline"])
+def test_who_shows_that_something_goes_on_is_called_until_the_end(seconds, holder):
+    def tick(count):
+        if count == 2:
+            holder.release()
+
+    child, count, elapsed = ticking(tick, seconds, ["sh", "-c", holder.command], pass_fds=holder.fds)
+    assert (child.timed_out, child.process.returncode) == (False, 0)
+    assert 2 <= count <= elapsed / TICK
+
+
+def test_who_shows_that_something_goes_on_does_not_hold_the_deadline():
+    child, count, elapsed = ticking(lambda count: None, 2.5 * TICK, ["sleep", "1000"])
+    assert child.timed_out
+    assert count <= elapsed / TICK
+    assert elapsed < 2.5 * TICK + 1 + SLACK
 
 
 def test_subprocess_is_imported_at_first_use():

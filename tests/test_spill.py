@@ -2,6 +2,7 @@
 
 import copy
 import errno
+import fcntl
 import json
 import os
 import pickle
@@ -14,7 +15,7 @@ import pytest
 import reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from processes import Holder
+from processes import Holder, interpreter
 from streams import byte_streams
 from watch import SOON, descriptors
 
@@ -479,6 +480,56 @@ def test_a_file_that_is_given_up_is_closed(path):
     del file
     with pytest.raises(OSError, match=os.strerror(errno.EBADF)):
         os.fstat(fd)
+
+
+def test_a_file_without_a_character_of_which_it_has_a_part_cannot_be_made(path, monkeypatch):
+    # A file that only grows has to keep the part that was written before the cap was known to divide it.
+    grown = os.memfd_create("grows", os.MFD_ALLOW_SEALING | os.MFD_CLOEXEC)
+    fcntl.fcntl(grown, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK)
+
+    def open_grown(name, flags, *args, open=os.open, **options):
+        return os.dup(grown) if name == path else open(name, flags, *args, **options)
+
+    monkeypatch.setattr(os, "open", open_grown)
+    try:
+        result = run(**printing(CHARACTERS), spill=Spill(path, 4))
+        assert result.spill == SpillResult(path, 4, False, os.strerror(errno.EPERM))
+        assert os.pread(grown, 100, 0) == CHARACTERS[:4]
+    finally:
+        os.close(grown)
+
+
+def test_a_file_may_be_descriptor_0(tmp_path):
+    # Which it is for a service that has closed its own standard input.
+    answers = interpreter(
+        """
+import os
+from retention import Spill, run
+from retention.spill import SpillFile
+
+def closed():
+    try:
+        os.fstat(0)
+    except OSError:
+        return True
+    return False
+
+os.close(0)
+result = run(["echo", "text"], spill=path)
+print(result.spill.nbytes, result.spill.complete, result.spill.error, closed())
+os.unlink(path)
+try:
+    run(["no such program"], spill=path)
+except FileNotFoundError:
+    print(os.path.exists(path), closed())
+file = SpillFile(Spill(path))
+print(file.fd)
+del file
+print(closed())
+""",
+        path=str(tmp_path / "all"),
+    )
+    assert answers == "5 True None True\nFalse True\n0\nTrue\n"
 
 
 def test_a_file_that_fails_as_late_as_it_is_closed(path, monkeypatch):
