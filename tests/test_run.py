@@ -639,8 +639,7 @@ def started_when_ended(started_when):
 
 
 @pytest.mark.usefixtures("started_when_ended")
-def test_without_a_grace_all_that_is_in_a_larger_pipe_is_still_read(holder):
-    # More than is read at once: what is left at the end of the grace.
+def test_at_the_deadline_all_that_is_in_a_large_pipe_is_still_read(holder):
     script = f"{holder.command} & exit 3"
     result = python(
         f"""
@@ -649,11 +648,12 @@ fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, {MIB})
 os.write(1, bytes({MIB}))
 os.execvp("sh", ["sh", "-c", {script!r}])
 """,
-        grace=0,
+        timeout=0,
         stdout=TextTail(1),
         pass_fds=holder.fds,
     )
-    assert (result.returncode, result.stdout.seen_bytes, result.eof) == (3, MIB, False)
+    assert (result.returncode, result.timed_out, result.eof) == (3, False, False)
+    assert result.stdout.seen_bytes == MIB
 
 
 @pytest.mark.usefixtures("started_when_ended")
