@@ -4,6 +4,10 @@ By their file and line, or, where that does not hold for all of a line's, by wha
 """
 
 EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
+    "_engine.pyx": {
+        "errno = ENOSYS;": "Only systems without RWF_NOWAIT have this.",
+        "return -1;": "Only systems without RWF_NOWAIT have this.",
+    },
     "process.py": {
         "class _PopenOptions(TypedDict, total=False):": "Only a type checker looks at it, as test_typing has one do.",
     },

@@ -6,17 +6,17 @@
 
 A comparison is moved by one and turned, a sign and a number changed, a condition changed or left out, a statement left
 out. In a copy of the checkout all mutants of the Cython files are compiled at once, each behind its number:
-`if size > 1` becomes `if ((size >= 1) if MUTANT == 7 else size > 1)`. The few that cannot be written so are built one
-by one, and those of the Python files need no building. All is unoptimised, with the bounds checked. The tests of the
-file, the quickest first, run until one fails. Those that survive are printed; the exit status is 1 if any of them is
-not among EXPLAINED. Most mutants live for less than a second; one that survives takes as long as all tests of its file.
+`if size > 1` becomes `if ((size >= 1) if MUTANT == 7 else size > 1)`, and a function of C a function for each of its
+mutants. The few that cannot be written so are built one by one, and those of the Python files need no building. All is
+unoptimised, with the bounds checked. The tests of the file, the quickest first, run until one fails. Those that survive
+are printed; the exit status is 1 if any of them is not among EXPLAINED. Most mutants live for less than a second; one
+that survives takes as long as all tests of its file.
 """
 
 import argparse
 import collections
 import contextlib
 import heapq
-import io
 import multiprocessing
 import os
 import random
@@ -29,22 +29,23 @@ import subprocess
 import sys
 import tempfile
 import time
-import tokenize
 from pathlib import Path
 
 import pytest
 from compiling import build_in_place, copy_checkout
 from explained_mutants import EXPLAINED
-
-TOP = Path(__file__).parent.parent
+from mutating import TOP, mutants_of, show
+from weaving import weave_all
 
 TEXT = ["test_conformance", "test_exhaustive", "test_text", "test_properties", "test_lines", "test_merge"]
 
 # The files that are changed, and the tests that know them best.
 TESTS = {
+    "_scan.pxd": [*TEXT, "test_file", "test_fitting"],
     "_utf8.pxd": TEXT,
     "_window.pxd": TEXT,
     "_window.pyx": [*TEXT, "test_buffers", "test_memory", "test_leaks"],
+    "_cuts.pxd": TEXT,
     "_cuts.pyx": TEXT,
     "_lines.pxd": [*TEXT, "test_file"],
     "_lines.pyx": [*TEXT, "test_file", "test_memory"],
@@ -56,6 +57,12 @@ TESTS = {
     "fitting.pyx": ["test_fitting"],
     "_signals.pxd": ["test_signals", "test_run"],
     "_engine.pyx": ["test_drain", "test_signals", "test_communicate", "test_run", "test_spill", "test_faults"],
+    "__init__.py": ["test_api"],
+    "_frozen.py": ["test_strategies", "test_notices", "test_pickle", "test_nomemory"],
+    "_streams.py": ["test_command"],
+    "_spawn.py": ["test_command_run"],
+    "running.py": ["test_command_run", "test_security"],
+    "aio.py": ["test_aio"],
     "strategies.py": ["test_strategies", "test_notices", "test_conformance", "test_items"],
     "notices.py": ["test_notices"],
     "markers.py": ["test_markers"],
@@ -67,209 +74,6 @@ TESTS = {
     "process.py": ["test_run", "test_communicate", "test_spill"],
     "child.py": ["test_run", "test_communicate", "test_spill", "test_command_run"],
 }
-
-OPERATORS = {
-    "<": ("<=", ">="),
-    "<=": ("<", ">"),
-    ">": (">=", "<="),
-    ">=": (">", "<"),
-    "==": ("!=",),
-    "!=": ("==",),
-    "+": ("-",),
-    "-": ("+",),
-    "+=": ("-=", "="),
-    "-=": ("+=", "="),
-    "and": ("or",),
-    "or": ("and",),
-    "not": ("",),
-    "True": ("False",),
-    "False": ("True",),
-    "min": ("max",),
-    "max": ("min",),
-}
-
-Mutant = collections.namedtuple("Mutant", "path line before after")
-
-
-def mutants_of(path):
-    source = (TOP / "retention" / path).read_text()
-    lines = source.splitlines()
-    found = []
-    depth = 0
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        depth += (token.type == tokenize.INDENT) - (token.type == tokenize.DEDENT)
-        if depth == 0 or token.type not in (tokenize.OP, tokenize.NAME, tokenize.NUMBER):
-            continue
-        row, column = token.start
-        line = lines[row - 1]
-        # A larger array is no fault.
-        if re.fullmatch(r"\s+(cdef |(const )?[\w ]+ \*?\w+\[)[^=(]*", line):
-            continue
-        # Nor is what a function answers besides an exception, nor an argument that may be None.
-        if line[:column].endswith("except -") or line[token.end[1] :].startswith(" None"):
-            continue
-        # Comparisons and signs stand between spaces; a cast, a pointer or a default does not.
-        spaced = line[column - 1 : column] == " " and line[token.end[1] : token.end[1] + 1] in (" ", "(")
-        if token.type == tokenize.NUMBER:
-            others = (str(int(token.string, 0) + 1),) if re.fullmatch(r"0x[\da-fA-F]+|[\d_]+", token.string) else ()
-        elif token.string in ("min", "max"):
-            others = OPERATORS[token.string] if line[token.end[1] : token.end[1] + 1] == "(" else ()
-        elif token.string in ("True", "False"):
-            others = OPERATORS[token.string]
-        else:
-            others = OPERATORS.get(token.string, ()) if spaced else ()
-        found += [
-            Mutant(path, row, line, line[:column] + other + line[token.end[1] :].lstrip(" " if not other else ""))
-            for other in others
-        ]
-    return found + left_out(path, source)
-
-
-def left_out(path, source):
-    """Each assignment and call in a function that is a statement of its own on a line, replaced by nothing."""
-    statement = re.compile(r"( {4,})(?!return\b|cdef\b|def\b|raise\b)[\w.\[\]]+( [-+]?= .*[^,({\[\\]|\(.*\))$")
-    lines = source.splitlines()
-    single = [(first, lines[first - 1]) for first, last in statements_of(source) if first == last]
-    matches = [(row, line, statement.fullmatch(line)) for row, line in single]
-    return [Mutant(path, row, line, match[1] + "pass") for row, line, match in matches if match]
-
-
-def show(mutant):
-    return f"{mutant.path}:{mutant.line}\n    - {mutant.before.strip()}\n    + {mutant.after.strip()}"
-
-
-# All at once --------------------------------------------------------------------------------------------------------
-
-
-# The number of the mutant that is alive, 0 for none, is in a file, which every process of the tests looks at.
-NUMBER = '''
-cdef extern from *:
-    """
-    #ifndef MUTANT
-    #define MUTANT (*mutant_number)
-    #include <fcntl.h>
-    #include <stdlib.h>
-    #include <sys/mman.h>
-    #include <unistd.h>
-    static const int no_mutant;
-    static const int *mutant_number = &no_mutant;
-    __attribute__((constructor)) static void map_mutant_number(void)
-    {
-        const char *path = getenv("MUTANT");
-        int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        if (fd >= 0) {
-            mutant_number = mmap(NULL, sizeof(int), PROT_READ, MAP_SHARED, fd, 0);
-            close(fd);
-        }
-    }
-    #endif
-    """
-    const int MUTANT_OF_%s "MUTANT"
-'''
-HEADER = re.compile(r"(\s*(?:if|elif|while) )(.*)(:)", re.DOTALL)
-DECLARATION = re.compile(r"(\s*cdef [^=(]+ = )(.*)()", re.DOTALL)
-FUNCTION = re.compile(r"\s*(cdef(?! class\b)|cpdef|def)\b[^=]*?\(")
-
-
-def statements_of(source):
-    """The statements inside of functions by their rows, the first and the last; of a compound one, its header."""
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    lines = source.splitlines()
-    # Whether each block that is open here is in a function.
-    blocks = [False]
-    first = header = None
-    for token in tokens:
-        if token.type == tokenize.INDENT:
-            blocks.append(blocks[-1] or bool(FUNCTION.match(header)))
-        elif token.type == tokenize.DEDENT:
-            blocks.pop()
-        elif token.type == tokenize.NEWLINE:
-            header = "\n".join(lines[first - 1 : token.start[0]])
-            if blocks[-1]:
-                yield first, token.start[0]
-            first = None
-        elif token.type not in (tokenize.NL, tokenize.COMMENT) and first is None:
-            first = token.start[0]
-
-
-def weave(path, numbered):
-    """A source with these mutants in it, of which one is chosen by its number when the module is imported.
-
-    `numbered` are pairs of a number and a mutant. Returns the source and, for each of its rows, the numbers there.
-    """
-    source = (TOP / "retention" / path).read_text()
-    lines = source.splitlines()
-    number_name = "MUTANT_OF_" + re.sub(r"\W", "_", path)
-    by_row = collections.defaultdict(list)
-    for number, mutant in numbered:
-        by_row[mutant.line].append((number, mutant.after))
-    rows = {}
-    for first, last in statements_of(source):
-        changed = [
-            (number, "\n".join([*lines[first - 1 : row - 1], after, *lines[row:last]]))
-            for row in range(first, last + 1)
-            for number, after in by_row.get(row, ())
-        ]
-        if changed:
-            text = choice_of(number_name, "\n".join(lines[first - 1 : last]), changed)
-            if text:
-                rows[first] = last, text, [number for number, _ in changed]
-    woven, numbers = [], []
-    row = 1
-    while row <= len(lines):
-        last, text, here = rows.get(row, (row, lines[row - 1], []))
-        if re.match(r"(from|import|cimport)\b", text) and number_name:
-            text = NUMBER % number_name.removeprefix("MUTANT_OF_") + text
-            number_name = None
-        woven.append(text)
-        numbers += [here] * (text.count("\n") + 1)
-        row = last + 1
-    return "\n".join(woven) + "\n", numbers
-
-
-def choice_of(number_name, text, changed):
-    """A statement of Cython, or what stands in its place by the number; None where that cannot be written."""
-    match = HEADER.fullmatch(text) or DECLARATION.fullmatch(text)
-    if match:
-        before, expression, after = match.groups()
-        # Conditions of one type, or Cython makes Python objects of them.
-        form = "not not ({})" if after else "({})"
-        expression = form.format(expression)
-        for number, other in changed:
-            if not (other.startswith(before) and other.endswith(after)):
-                return None
-            inner = form.format(other[len(before) : len(other) - len(after)])
-            expression = f"({inner} if {number_name} == {number} else {expression})"
-        return before + expression + after
-    indent = text[: len(text) - len(text.lstrip())]
-    if text.endswith(":") or text.lstrip().startswith(("cdef ", "@")):
-        return None
-    branches = "".join(
-        f"{indent}{'el' if at else ''}if {number_name} == {number}:\n{indent}    {other.lstrip()}\n"
-        for at, (number, other) in enumerate(changed)
-    )
-    return f"{branches}{indent}else:\n{indent}    {text.lstrip()}"
-
-
-def weave_all(folder, mutants):
-    """Put all mutants that can be into a copy of the checkout, and build it. Returns their numbers, from 1."""
-    paths = [path for path in dict.fromkeys(mutant.path for mutant in mutants) if not path.endswith(".py")]
-    unfit = set()
-    while True:
-        rows = {}
-        for path in paths:
-            numbered = [(n, mutant) for n, mutant in enumerate(mutants, 1) if mutant.path == path and n not in unfit]
-            source, rows[path] = weave(path, numbered)
-            (folder / "retention" / path).write_text(source)
-        done = build_in_place(folder, "RETENTION_DEBUG")
-        if done.returncode == 0:
-            return {number for numbers in rows.values() for here in numbers for number in here}
-        # Those on the lines that the compilers complain of.
-        places = re.findall(r"^[\w/.-]*?(\w+\.p(?:yx|xd)):(\d+):\d+:(?! warning| note)", done.stdout, re.MULTILINE)
-        blamed = {number for path, row in places if path in rows for number in rows[path][int(row) - 1]}
-        if not blamed:
-            raise RuntimeError(f"the checkout does not build:\n{done.stdout}")
-        unfit |= blamed
 
 
 def build_driver(folder):
@@ -283,9 +87,6 @@ def build_driver(folder):
     }
     done = subprocess.run([sys.executable, *words], cwd=folder, env=env, stdout=subprocess.PIPE, text=True, check=True)
     return str(folder / done.stdout.strip())
-
-
-# Testing ------------------------------------------------------------------------------------------------------------
 
 
 class Job:
