@@ -16,7 +16,6 @@ that survives takes as long as all tests of its file.
 import argparse
 import collections
 import contextlib
-import heapq
 import multiprocessing
 import os
 import random
@@ -217,8 +216,6 @@ def main():
 
 
 def run_all(mutants, jobs):
-    outcomes = collections.Counter()
-    survivors = []
     began = time.monotonic()
     with tempfile.TemporaryDirectory() as name, contextlib.ExitStack() as stack:
         whole = Path(name, "whole")
@@ -239,46 +236,67 @@ def run_all(mutants, jobs):
         # Without a mutant all tests pass; and those that take the least time will come first.
         for name in names:
             todo.put((name, None, True, {name: 600}))
-        takes, left = {}, {}
+        takes = {}
         for _ in names:
             name, outcome, seconds, said = done.get()
             if outcome != "passed":
                 raise RuntimeError(f"without a mutant, {name} {outcome}:\n{said}")
             takes[name] = seconds
         note(f"without a mutant the tests pass, {time.monotonic() - began:.0f} s: {takes}")
-        # All mutants by the quickest tests, then those that are left by the next. Those that are built one by one, and
-        # by all tests at once, come last: with the first of them what was built before is lost.
-        waiting = []
-        for number, mutant in enumerate(mutants, 1):
-            chosen = sorted(TESTS[mutant.path], key=takes.get)
-            alone = number not in woven
-            parts = [chosen] if alone else [[name] for name in chosen]
-            waiting.append((alone and not mutant.path.endswith(".py"), takes[chosen[0]], number, parts))
-        heapq.heapify(waiting)
-        running = set()
-        while waiting or running:
-            while waiting and len(running) < 2 * jobs and (not waiting[0][0] or woven.isdisjoint(running)):
-                _, _, number, parts = heapq.heappop(waiting)
-                limits = {name: int(5 + 3 * takes[name]) for name in parts[0]}
-                left[number] = parts[1:]
-                todo.put((number, mutants[number - 1], number in woven, limits))
-                running.add(number)
-            number, outcome, seconds, said = done.get()
-            running.remove(number)
+        return test_all(mutants, woven, takes, todo, done, 2 * jobs)
+
+
+def test_all(mutants, woven, takes, todo, done, at_once):
+    """Have the jobs run the tests of each mutant until one fails. Returns how many end how, and the survivors."""
+    outcomes = collections.Counter()
+    survivors = []
+    began = time.monotonic()
+    # First by the tests that noticed others near it, then by the quickest. Those that are built one by one, and by
+    # all tests at once, come last: with the first of them what was built before is lost.
+    noticed = collections.defaultdict(list)
+    left = {number: TESTS[mutant.path] for number, mutant in enumerate(mutants, 1)}
+    waiting = collections.deque(sorted(left, key=lambda number: is_built_alone(number, mutants, woven)))
+    running = {}
+    while waiting or running:
+        while waiting and len(running) < at_once:
+            number = waiting[0]
             mutant = mutants[number - 1]
-            if outcome == "passed" and left[number]:
-                heapq.heappush(waiting, (False, takes[left[number][0][0]], number, left[number]))
-                continue
-            outcomes[outcome] += 1
-            if outcome == "passed":
-                survivors.append(mutant)
-                print(f"survived: {show(mutant)}", flush=True)
-            first = "".join(re.findall(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)[:1])
-            note(
-                f"{outcomes.total()} of {len(mutants)}, {time.monotonic() - began:.0f} s: {mutant.path}:{mutant.line} "
-                f"{mutant.after.strip()!r} {outcome} in {seconds:.1f} s {first}"
-            )
+            if is_built_alone(number, mutants, woven) and not woven.isdisjoint(running):
+                break
+            waiting.popleft()
+            names = sorted(left[number], key=lambda name: (distance(mutant, noticed[name]), takes[name]))
+            running[number] = names[:1] if number in woven else names
+            left[number] = names[len(running[number]) :]
+            limits = {name: int(5 + 3 * takes[name]) for name in running[number]}
+            todo.put((number, mutant, number in woven, limits))
+        number, outcome, seconds, said = done.get()
+        names = running.pop(number)
+        mutant = mutants[number - 1]
+        if outcome == "passed" and left[number]:
+            waiting.appendleft(number)
+            continue
+        outcomes[outcome] += 1
+        first = "".join(re.findall(r"^(?:FAILED|ERROR) (\S+)", said, re.MULTILINE)[:1])
+        if outcome == "passed":
+            survivors.append(mutant)
+            print(f"survived: {show(mutant)}", flush=True)
+        else:
+            noticed[Path(first.partition("::")[0]).stem or names[0]].append(mutant)
+        note(
+            f"{outcomes.total()} of {len(mutants)}, {time.monotonic() - began:.0f} s: {mutant.path}:{mutant.line} "
+            f"{mutant.after.strip()!r} {outcome} in {seconds:.1f} s {first}"
+        )
     return outcomes, survivors
+
+
+def is_built_alone(number, mutants, woven):
+    return number not in woven and not mutants[number - 1].path.endswith(".py")
+
+
+def distance(mutant, others):
+    """How many rows away the nearest of them is that is in the same file."""
+    rows = [abs(mutant.line - other.line) for other in others if other.path == mutant.path]
+    return min(rows, default=1_000_000)
 
 
 def note(text):
