@@ -470,17 +470,15 @@ cdef class Pump:
     cdef Event write_turn(self) noexcept nogil:
         # POLLOUT promises room for PIPE_BUF bytes only; more would block, for ever if the child waits for us.
         cdef size_t size = self.left if self.output_nonblocking else min(self.left, <size_t>PIPE_BUF)
-        cdef Py_ssize_t written = 0
-        if size:
-            written = write(self.output, self.rest, size)
-            if written < 0:
-                if errno == EAGAIN or errno == EWOULDBLOCK or errno == EINTR:
-                    return NOTHING
-                if errno != EPIPE and errno != ECONNRESET:
-                    self.output = -1
-                    return self.fail(errno)
-                # The child does not want the rest, which is its right.
-                written = self.left
+        cdef Py_ssize_t written = write(self.output, self.rest, size)
+        if written < 0:
+            if errno == EAGAIN or errno == EWOULDBLOCK or errno == EINTR:
+                return NOTHING
+            if errno != EPIPE and errno != ECONNRESET:
+                self.output = -1
+                return self.fail(errno)
+            # The child does not want the rest, which is its right.
+            written = self.left
         self.rest += written
         self.left -= written
         if self.left:

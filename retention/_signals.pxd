@@ -4,7 +4,6 @@ Python writes the number of each signal that it has a handler for to one descrip
 descriptor (signal.set_wakeup_fd). For a while that is our pipe; what its owner would have got is passed on.
 """
 
-from libc.errno cimport EINTR, errno
 from posix.unistd cimport close, read, write
 
 
@@ -64,7 +63,7 @@ cdef inline void signals_take(SignalPipe *signals) noexcept nogil:
             # Where its owner lets it run full they are lost to it, as they would have been without us.
             if signals.before >= 0 and write(signals.before, numbers, size) < 0:
                 continue
-        elif size == 0 or errno != EINTR:
+        else:
             return
 
 

@@ -7,6 +7,235 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
     "_engine.pyx": {
         "errno = ENOSYS;": "Only systems without RWF_NOWAIT have this.",
         "return -1;": "Only systems without RWF_NOWAIT have this.",
+        (
+            "return errno == ECHILD ? 1 : errno == EINTR ? 0 : -1;",
+            "return errno == ECHILD ? 2 : errno == EINTR ? 0 : -1;",
+        ): "It is only asked whether it is positive.",
+        (
+            "return errno == ECHILD ? 1 : errno == EINTR ? 0 : -1;",
+            "return errno == ECHILD ? 1 : errno == EINTR ? 0 : -2;",
+        ): "It is only asked whether it is negative.",
+        "BLOCK = 64 << 10": "Another size is as good.",
+        (
+            "TURN = 16",
+            "TURN = 17",
+        ): "Another number is as good.",
+        (
+            "LOOK = 20",
+            "LOOK = 21",
+        ): "Another time is as good.",
+        (
+            "IN_VAIN = 250",
+            "IN_VAIN = 251",
+        ): "Another number is as good.",
+        (
+            "def __cinit__(self, list readers, *, int waker=-1):",
+            "def __cinit__(self, list readers, *, int waker=-2):",
+        ): "No descriptor is negative.",
+        (
+            "self.output = self.pidfd = self.spilled.fd = self.signals.reader = self.signals.writer = -1",
+            "self.output = self.pidfd = self.spilled.fd = self.signals.reader = self.signals.writer = -2",
+        ): "No descriptor is negative.",
+        (
+            "self.readers = <Reader *>PyMem_Calloc(max(len(readers), 1), sizeof(Reader))",
+            "self.readers = <Reader *>PyMem_Calloc(max(len(readers), 2), sizeof(Reader))",
+        ): "One more is not used.",
+        (
+            "self.polled = <pollfd *>PyMem_Calloc(len(readers) + 4, sizeof(pollfd))",
+            "self.polled = <pollfd *>PyMem_Calloc(len(readers) + 5, sizeof(pollfd))",
+        ): "One more is not used.",
+        (
+            "self.block = NULL",
+            "pass",
+        ): "Where it has no memory, the C library of Linux leaves it as it is.",
+        (
+            "if self.sees_signals and (seconds is None or seconds > 0):",
+            "if self.sees_signals and (seconds is None or seconds >= 0):",
+        ): "Handlers run a moment sooner.",
+        (
+            "self.signals.before = signal.set_wakeup_fd(self.signals.writer, warn_on_full_buffer=False)",
+            "self.signals.before = signal.set_wakeup_fd(self.signals.writer, warn_on_full_buffer=True)",
+        ): "It is emptied long before it is full.",
+        (
+            "return 0",
+            "return 1",
+        ): "It is only asked whether it is negative.",
+        (
+            "cdef int found = -1",
+            "cdef int found = -2",
+        ): "No descriptor is negative.",
+        (
+            "self.signals_seen = now",
+            "pass",
+        ): "Signals are looked for more often.",
+        (
+            "if self.must_look_for_signals() and now - self.signals_seen >= SIGNALS:",
+            "if self.must_look_for_signals() and now - self.signals_seen > SIGNALS:",
+        ): "Another time is as good.",
+        (
+            "if self.must_look_for_signals() and now - self.signals_seen >= SIGNALS:",
+            "if self.must_look_for_signals() or now - self.signals_seen >= SIGNALS:",
+        ): "Signals are looked for by who hears them too.",
+        (
+            "cdef long long milliseconds = -1",
+            "cdef long long milliseconds = -2",
+        ): "For poll any negative time is without end.",
+        (
+            "milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1_000_000_000)",
+            "milliseconds = min(max((deadline - now + 1000000) // 1_000_000, 0), 1_000_000_000)",
+        ): "At most a millisecond more is waited.",
+        (
+            "milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1_000_000_000)",
+            "milliseconds = min(max((deadline - now + 999_999) // 1000001, 0), 1_000_000_000)",
+        ): "A wait that is a millionth shorter is followed by another.",
+        (
+            "milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1_000_000_000)",
+            "milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 1), 1_000_000_000)",
+        ): "A millisecond is waited where nothing is ready.",
+        (
+            "milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1_000_000_000)",
+            "milliseconds = min(max((deadline - now + 999_999) // 1_000_000, 0), 1000000001)",
+        ): "The wait is followed by another.",
+        (
+            "if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:",
+            "if self.watching and self.pidfd <= 0 and not 0 <= milliseconds < LOOK:",
+        ): "Only more often than it must.",
+        (
+            "if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:",
+            "if self.watching and self.pidfd < 1 and not 0 <= milliseconds < LOOK:",
+        ): "Only more often than it must.",
+        (
+            "if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:",
+            "if self.watching and self.pidfd < 0 and not 1 <= milliseconds < LOOK:",
+        ): "LOOK milliseconds are waited where nothing is ready.",
+        (
+            "if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:",
+            "if self.watching and self.pidfd < 0 and not 0 < milliseconds < LOOK:",
+        ): "LOOK milliseconds are waited where nothing is ready.",
+        (
+            "if self.watching and self.pidfd < 0 and not 0 <= milliseconds < LOOK:",
+            "if self.watching and self.pidfd < 0 and not 0 <= milliseconds <= LOOK:",
+        ): "It is LOOK either way.",
+        (
+            "if self.must_look_for_signals() and not 0 <= milliseconds < SIGNALS // 1_000_000:",
+            "if self.must_look_for_signals() and not 1 <= milliseconds < SIGNALS // 1_000_000:",
+        ): "A tenth of a second is waited where nothing is ready.",
+        (
+            "if self.must_look_for_signals() and not 0 <= milliseconds < SIGNALS // 1_000_000:",
+            "if self.must_look_for_signals() and not 0 < milliseconds < SIGNALS // 1_000_000:",
+        ): "A tenth of a second is waited where nothing is ready.",
+        (
+            "if self.must_look_for_signals() and not 0 <= milliseconds < SIGNALS // 1_000_000:",
+            "if self.must_look_for_signals() and not 0 <= milliseconds <= SIGNALS // 1_000_000:",
+        ): "It is this time either way.",
+        (
+            "if self.must_look_for_signals() and not 0 <= milliseconds < SIGNALS // 1_000_000:",
+            "if self.must_look_for_signals() and not 0 <= milliseconds < SIGNALS // 1000001:",
+        ): "Another time is as good.",
+        (
+            "milliseconds = SIGNALS // 1_000_000",
+            "milliseconds = SIGNALS // 1000001",
+        ): "Another time is as good.",
+        (
+            "entry.fd = self.readers[number].fd if self.readers[number].state == OPEN else -1",
+            "entry.fd = self.readers[number].fd if self.readers[number].state == OPEN else -2",
+        ): "A negative descriptor is passed over.",
+        (
+            "entry.fd = self.pidfd if self.watching else -1",
+            "entry.fd = self.pidfd if self.watching else -2",
+        ): "A negative descriptor is passed over.",
+        (
+            "return self.sees_signals and self.signals.reader < 0",
+            "return self.sees_signals and self.signals.reader <= 0",
+        ): "Signals are looked for by who hears them too.",
+        (
+            "return self.sees_signals and self.signals.reader < 0",
+            "return self.sees_signals and self.signals.reader < 1",
+        ): "Signals are looked for by who hears them too.",
+        (
+            "self.waker = -1",
+            "self.waker = -2",
+        ): "No descriptor is negative.",
+        (
+            "cdef int ended = self.polled[self.count + 1].revents if self.pidfd >= 0 else child_has_ended(self.pid)",
+            "cdef int ended = self.polled[self.count + 1].revents if self.pidfd > 0 else child_has_ended(self.pid)",
+        ): "It is asked for instead, whose answer is the same.",
+        (
+            "cdef int ended = self.polled[self.count + 1].revents if self.pidfd >= 0 else child_has_ended(self.pid)",
+            "cdef int ended = self.polled[self.count + 1].revents if self.pidfd >= 1 else child_has_ended(self.pid)",
+        ): "It is asked for instead, whose answer is the same.",
+        (
+            "self.in_vain = self.in_vain + 1 if ended < 0 else 0",
+            "self.in_vain = self.in_vain + 2 if ended < 0 else 0",
+        ): "Another number is as good.",
+        (
+            "self.in_vain = self.in_vain + 1 if ended < 0 else 0",
+            "self.in_vain = self.in_vain + 1 if ended < 0 else 1",
+        ): "Another number is as good.",
+        (
+            "if deadline != NEVER and monotonic() >= deadline:",
+            "if deadline != NEVER and monotonic() > deadline:",
+        ): "The clock counts nanoseconds.",
+        (
+            "if error == EAGAIN or error == EWOULDBLOCK or error == EINTR:",
+            "if error == EAGAIN and error == EWOULDBLOCK or error == EINTR:",
+        ): "They are one on Linux.",
+        (
+            "if errno == EAGAIN or errno == EWOULDBLOCK or errno == EINTR:",
+            "if errno == EAGAIN and errno == EWOULDBLOCK or errno == EINTR:",
+        ): "They are one on Linux.",
+        (
+            "if written < 0:",
+            "if written <= 0:",
+        ): "Of more than 0 bytes at least one is written, or it fails.",
+        (
+            "if written < 0:",
+            "if written < 1:",
+        ): "Of more than 0 bytes at least one is written, or it fails.",
+        (
+            "self.output = -1",
+            "self.output = -2",
+        ): "No descriptor is negative.",
+        (
+            "return <long long>now.tv_sec * 1_000_000_000 + now.tv_nsec",
+            "return <long long>now.tv_sec * 1000000001 + now.tv_nsec",
+        ): "It is the same clock for all, whose seconds are a nanosecond longer.",
+    },
+    "_signals.pxd": {
+        "if (pipe(ends) < 0)": "Only other systems have this.",
+        "return -1;": "Only other systems have this.",
+        "for (int i = 0; i < 2; i++) {": "Only other systems have this.",
+        "fcntl(ends[i], F_SETFD, FD_CLOEXEC);": "Only other systems have this.",
+        "fcntl(ends[i], F_SETFL, O_NONBLOCK);": "Only other systems have this.",
+        "return 0;": "Only other systems have this.",
+        (
+            "SIGNALS_TAKEN = 64",
+            "SIGNALS_TAKEN = 65",
+        ): "Another number is as good.",
+        (
+            "signals.reader, signals.writer, signals.before = ends[0], ends[1], -1",
+            "signals.reader, signals.writer, signals.before = ends[0], ends[1], -2",
+        ): "No descriptor is negative.",
+        (
+            "if size > 0:",
+            "if size >= 0:",
+        ): "It never comes to its end: the other one is ours.",
+        (
+            "if signals.before >= 0 and write(signals.before, numbers, size) < 0:",
+            "if signals.before >= 0 and write(signals.before, numbers, size) <= 0:",
+        ): "Either way the next are taken.",
+        (
+            "if signals.before >= 0 and write(signals.before, numbers, size) < 0:",
+            "if signals.before >= 0 and write(signals.before, numbers, size) >= 0:",
+        ): "Either way the next are taken.",
+        (
+            "if signals.before >= 0 and write(signals.before, numbers, size) < 0:",
+            "if signals.before >= 0 and write(signals.before, numbers, size) < 1:",
+        ): "Either way the next are taken.",
+        (
+            "signals.reader = signals.writer = -1",
+            "signals.reader = signals.writer = -2",
+        ): "No descriptor is negative.",
     },
     "process.py": {
         "class _PopenOptions(TypedDict, total=False):": "Only a type checker looks at it, as test_typing has one do.",
@@ -142,10 +371,6 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
         (
             r"if whole_lines and cut < window.seen and byte_at(window, cut - 1) != c'\n':",
             r"if whole_lines and cut <= window.seen and byte_at(window, cut - 1) != c'\n':",
-        ): "No bytes are left, and the last is that of a character, no CR.",
-        (
-            "if whole_lines and cut < window.seen and byte_at(window, cut - 1) != c'\n':",
-            "if whole_lines and cut <= window.seen and byte_at(window, cut - 1) != c'\n':",
         ): "No bytes are left, and the last is that of a character, no CR.",
         (
             "cdef Span span = window_span(window, position, position + 1)",

@@ -874,8 +874,9 @@ def no_pidfd(monkeypatch):
 
 @pytest.mark.usefixtures("no_pidfd")
 class TestWithoutPidfd:
-    def test_the_end_of_a_program_is_seen(self):
-        result = shell("echo out; exec >&- 2>&-; sleep 0.2; exit 3")
+    @pytest.mark.parametrize("timeout", [None, 2 * SOON], ids=["without a deadline", "before a deadline"])
+    def test_the_end_of_a_program_is_seen(self, timeout):
+        result = shell("echo out; exec >&- 2>&-; sleep 0.2; exit 3", timeout=timeout)
         assert (result.returncode, result.stdout.text, result.eof) == (3, "out\n", True)
         assert 0.2 <= result.elapsed < SOON
 

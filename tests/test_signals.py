@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from processes import interpreter
 from watch import SOON, descriptors, wait_for, wait_until_read
 
 import retention
@@ -218,6 +219,54 @@ def test_signals_are_heard_where_there_is_no_descriptor_left_for_a_pipe(source):
         timeout=SOON,
     )
     assert (run.stdout, run.stderr, run.returncode) == ("interrupted\n", "", 0)
+
+
+def test_the_pipe_for_signals_may_be_descriptor_0():
+    answers = interpreter(
+        """
+        import os, signal
+        from retention import TextHead, TextRetainer
+
+        reader, writer = os.pipe()
+        os.write(writer, b"text")
+        os.close(writer)
+        os.close(0)
+        print(TextRetainer(TextHead(10)).drain(reader).nbytes, signal.set_wakeup_fd(-1))
+        try:
+            os.fstat(0)
+        except OSError:
+            print("closed")
+        """
+    )
+    assert answers == "4 -1\nclosed\n"
+
+
+def test_the_programs_wakeup_descriptor_may_be_descriptor_0():
+    answers = interpreter(
+        """
+        import os, signal
+        from retention import TextHead, TextRetainer
+
+        class HandlerError(Exception):
+            pass
+
+        def handler(number, frame):
+            raise HandlerError
+
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        os.dup2(writer, 0)
+        signal.signal(signal.SIGALRM, handler)
+        signal.set_wakeup_fd(0)
+        idle, _ = os.pipe()
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            TextRetainer(TextHead(10)).drain(idle)
+        except HandlerError:
+            print(os.read(reader, 10) == bytes([signal.SIGALRM]), signal.set_wakeup_fd(-1))
+        """
+    )
+    assert answers == "True 0\n"
 
 
 @pytest.mark.skipif(not hasattr(resource, "RUSAGE_THREAD"), reason="the system does not count by threads")
