@@ -4,11 +4,19 @@ Compiled by exhaustive.py. The model is written from the specification and calls
 equals reference.py is tested in test_exhaustive.py.
 """
 
-from libc.stdint cimport uint8_t, uint32_t, uintptr_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uintptr_t
 from libc.string cimport memcmp, memset
 
 from retention._cuts cimport Cuts, exact_cuts
 from retention._lines cimport Lines
+from retention._scan cimport (
+    scan_after_newline,
+    scan_has_surrogates_2,
+    scan_has_surrogates_4,
+    scan_is_ascii,
+    scan_newlines,
+    scan_utf8_size,
+)
 from retention._utf8 cimport character_size, divided_after, divided_before, encode_character, encoded_size
 from retention._window cimport (
     Span,
@@ -351,7 +359,35 @@ def check(list cases not None, list classes not None, Py_ssize_t size, long long
     return 3 * (last - first) * len(cases)
 
 
-# The functions of _utf8.pxd and _window.pxd alone, as other people's modules call them. -------------------------------
+# The functions of _scan.pxd, _utf8.pxd and _window.pxd alone, as other people's modules call them. ------------------
+
+
+def scanned(const uint8_t[::1] memory not None, int width):
+    """What is said of the code units in some memory, of so many bytes each: their bytes in UTF-8, the newlines among
+    them, and whether all are ASCII, or of more than a byte whether any is a surrogate."""
+    cdef size_t length = memory.shape[0] // width
+    cdef const void *text = &memory[0] if length else NULL
+    if width == 1:
+        return (
+            scan_utf8_size(<const uint8_t *>text, length),
+            scan_newlines(<const uint8_t *>text, length),
+            bool(scan_is_ascii(<const uint8_t *>text, length)),
+        )
+    if width == 2:
+        return (
+            scan_utf8_size(<const uint16_t *>text, length),
+            scan_newlines(<const uint16_t *>text, length),
+            bool(scan_has_surrogates_2(<const uint16_t *>text, length)),
+        )
+    return (
+        scan_utf8_size(<const uint32_t *>text, length),
+        scan_newlines(<const uint32_t *>text, length),
+        bool(scan_has_surrogates_4(<const uint32_t *>text, length)),
+    )
+
+
+def after_newline(const uint8_t[::1] memory not None, Py_ssize_t number):
+    return scan_after_newline(&memory[0], memory.shape[0], number)
 
 
 def size_at(const uint8_t[::1] memory not None, Py_ssize_t begin, Py_ssize_t end):

@@ -69,6 +69,14 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "pass",
         ): "Signals are looked for more often.",
         (
+            "if deadline != NEVER and now >= deadline:",
+            "if deadline != NEVER and now > deadline:",
+        ): "The clock counts nanoseconds.",
+        (
+            "if self.must_look_for_signals() and now - self.signals_seen >= SIGNALS:",
+            "if self.must_look_for_signals() and now + self.signals_seen >= SIGNALS:",
+        ): "Signals are looked for more often.",
+        (
             "if self.must_look_for_signals() and now - self.signals_seen >= SIGNALS:",
             "if self.must_look_for_signals() and now - self.signals_seen > SIGNALS:",
         ): "Another time is as good.",

@@ -1,5 +1,7 @@
 """A part of exhaustive.py: the shortest streams, some of the longer ones; and its model against reference.py."""
 
+import ctypes
+import mmap
 import random
 from itertools import product
 
@@ -61,6 +63,63 @@ def test_each_code_point_is_encoded_as_python_does(driver):
     for code in range(0x110000):
         wanted = chr(code).encode() if not 0xD800 <= code < 0xE000 else "\ufffd".encode()
         assert driver.encoding(code) == (len(wanted), wanted), hex(code)
+
+
+@pytest.fixture
+def before_nothing():
+    """Puts bytes at the end of memory: what is behind them cannot be read."""
+    size = 1 << 20
+    memory = mmap.mmap(-1, size + mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + size
+    assert ctypes.CDLL(None).mprotect(ctypes.c_void_p(address), ctypes.c_size_t(mmap.PAGESIZE), 0) == 0
+
+    def put(data):
+        memory[size - len(data) : size] = data
+        return memoryview(memory)[size - len(data) : size]
+
+    return put
+
+
+CODECS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
+
+# Around the sizes of the blocks that the functions count in.
+LENGTHS = [
+    *range(70),
+    *(block + more for block in (255, 256, 510, 512, 8160, 16384, 32768, 65536) for more in (-1, 0, 1, 2, 33)),
+]
+
+
+def check_scan(driver, put, text, width):
+    wanted = len(text.encode("utf-8", "surrogatepass")), text.count("\n")
+    special = text.isascii() if width == 1 else any("\ud800" <= one <= "\udfff" for one in set(text))
+    found = driver.scanned(put(text.encode(CODECS[width], "surrogatepass")), width)
+    assert found == (*wanted, special), (text[:20], len(text), width)
+
+
+@pytest.mark.parametrize("width", CODECS)
+@pytest.mark.parametrize("length", LENGTHS)
+def test_code_units_are_counted_however_many_there_are(driver, before_nothing, width, length):
+    # All alike: no counter may overflow.
+    for character in "\0\n\x7f\x80\xff\u0100\u07ff\u0800\ud7ff\ud800\udbff\udc00\udfff\ue000\uffff\U00010000\U0010ffff":
+        if ord(character) < 1 << 8 * width:
+            check_scan(driver, before_nothing, character * length, width)
+
+
+@pytest.mark.parametrize("width", CODECS)
+@pytest.mark.parametrize("length", [1, 31, 254, 256, 257, 600])
+def test_a_code_unit_is_seen_wherever_it_is(driver, before_nothing, width, length):
+    for at in range(length):
+        for character in "\n\x80" if width == 1 else "\n\udfff":
+            check_scan(driver, before_nothing, "a" * at + character + "a" * (length - at - 1), width)
+
+
+@pytest.mark.parametrize("length", [1, 2, 1023, 1024, 1025, 2049, 5000])
+@pytest.mark.parametrize("every", [1, 2, 1000, 1024, 1500])
+def test_each_newline_is_found_by_its_number(driver, before_nothing, length, every):
+    ends = sorted({*range(every, length, every), length})
+    text = bytes(10 if at + 1 in ends else 120 for at in range(length))
+    for number, end in enumerate(ends, 1):
+        assert driver.after_newline(before_nothing(text), number) == end, number
 
 
 @pytest.mark.parametrize("behind", [0, 1, 2, 31, 32, 33, 4095])

@@ -207,8 +207,20 @@ resource.setrlimit(resource.RLIMIT_NOFILE, limits)
 """
 
 
+IDLE = "reader, writer = os.pipe()"
+
+# The system gives it to a thread that has not blocked it: the one that drains is not interrupted.
+BLOCKED = f"""
+{IDLE}
+threading.Thread(target=threading.Event().wait, daemon=True).start()
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+"""
+
+
 @pytest.mark.parametrize(
-    "source", ["reader, writer = os.pipe()", "reader = os.open('/dev/zero', os.O_RDONLY)"], ids=["idle", "flooded"]
+    "source",
+    [IDLE, BLOCKED, "reader = os.open('/dev/zero', os.O_RDONLY)"],
+    ids=["idle", "idle and not interrupted", "flooded"],
 )
 def test_signals_are_heard_where_there_is_no_descriptor_left_for_a_pipe(source):
     run = subprocess.run(
