@@ -199,7 +199,7 @@ limits = resource.getrlimit(resource.RLIMIT_NOFILE)
 resource.setrlimit(resource.RLIMIT_NOFILE, (unused, limits[1]))
 try:
     signal.setitimer(signal.ITIMER_REAL, 0.2)
-    retainer.drain(reader)
+    retainer.drain(reader, timeout={timeout})
 except HandlerError:
     print("interrupted")
 # What else there is to do at the end may need some.
@@ -222,9 +222,10 @@ signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     [IDLE, BLOCKED, "reader = os.open('/dev/zero', os.O_RDONLY)"],
     ids=["idle", "idle and not interrupted", "flooded"],
 )
-def test_signals_are_heard_where_there_is_no_descriptor_left_for_a_pipe(source):
+@pytest.mark.parametrize("timeout", [None, 10 * SOON])
+def test_signals_are_heard_where_there_is_no_descriptor_left_for_a_pipe(source, timeout):
     run = subprocess.run(
-        [sys.executable, "-c", WITHOUT_DESCRIPTORS.format(source=source)],
+        [sys.executable, "-c", WITHOUT_DESCRIPTORS.format(source=source, timeout=timeout)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
