@@ -4,7 +4,7 @@ Build switches, read from the environment here and nowhere else:
 
 RETENTION_COVERAGE=1  counts the lines that run, for gcov, unoptimised: see tests/measure_coverage.py
 RETENTION_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
-RETENTION_DEBUG=1     bounds checked, assertions on, unoptimised, with symbols
+RETENTION_DEBUG=1     bounds checked, assertions on, hardly optimised, with symbols
 RETENTION_ENGINE=0    without the poll loop, as on a system that is not POSIX: no programs are run, all else works
 
 Builds of different kinds do not share objects: remove build/ between them.
@@ -30,7 +30,7 @@ if SANITIZE:
     # Python's own -fwrapv would hide signed overflow; the last word counts.
     cflags = ["-O1", "-g", "-fno-omit-frame-pointer", "-fno-sanitize-recover=undefined", *ldflags, "-fno-wrapv"]
 if DEBUG:
-    cflags = ["-O0", "-g3", "-UNDEBUG"]
+    cflags = ["-Og", "-g3", "-UNDEBUG"]
 if os.name == "nt":
     cflags = ["/O2"]
 

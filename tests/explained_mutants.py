@@ -274,6 +274,104 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "cuts.tail_start += 2",
         ): "The newline is the last character: else the tail would have begun behind it already.",
     },
+    "_scan.pxd": {
+        (
+            "while (size >= 256) {",
+            "while (size > 256) {",
+        ): "The loop after it looks at the rest.",
+        (
+            "while (size >= 256) {",
+            "while (size >= 257) {",
+        ): "The loop after it looks at the rest.",
+        (
+            "uint8_t seen = 0;",
+            "uint8_t seen = 1;",
+        ): "Only the highest bit is asked for.",
+        (
+            "if (seen & 0x80)",
+            "if (seen & 129)",
+        ): "It denies it of some ASCII, which is then decoded like all else.",
+        (
+            "return !(seen & 0x80);",
+            "return !(seen & 129);",
+        ): "It denies it of some ASCII, which is then decoded like all else.",
+        (
+            "while (length > 255) {",
+            "while (length >= 255) {",
+        ): "The loop after it counts the rest.",
+        (
+            "size_t rounds = length / 32 < 255 ? length / 32 : 255;",
+            "size_t rounds = length / 32 <= 255 ? length / 32 : 255;",
+        ): "It is as long either way.",
+        (
+            "size_t rounds = length / 32 < 255 ? length / 32 : 255;",
+            "size_t rounds = length / 32 < 256 ? length / 32 : 255;",
+        ): "It is as long either way.",
+        (
+            "size_t rounds = length / 32 < 255 ? length / 32 : 255;",
+            "size_t rounds = length / 32 < 255 ? length / 33 : 255;",
+        ): "The loop after it counts the rest.",
+        (
+            "while (size > 1024) {",
+            "while (size >= 1024) {",
+        ): "There are as many newlines: the size only tells what may be skipped.",
+        (
+            "while (size > 1024) {",
+            "while (size > 1025) {",
+        ): "There are as many newlines: the size only tells what may be skipped.",
+        (
+            "size -= 1024;",
+            "size = 1024;",
+        ): "There are as many newlines: the size only tells what may be skipped.",
+        (
+            "size -= 1024;",
+            "size -= 1025;",
+        ): "There are as many newlines: the size only tells what may be skipped.",
+        (
+            "size_t block = length < 255 ? length : 255;",
+            "size_t block = length <= 255 ? length : 255;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 255 ? length : 255;",
+            "size_t block = length < 256 ? length : 255;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 16384 ? length : 16384;",
+            "size_t block = length <= 16384 ? length : 16384;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 16384 ? length : 16384;",
+            "size_t block = length < 16385 ? length : 16384;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 16384 ? length : 16384;",
+            "size_t block = length < 16384 ? length : 16385;",
+        ): "No counter overflows in a block of this size either.",
+        (
+            "size_t block = length < 32768 ? length : 32768;",
+            "size_t block = length <= 32768 ? length : 32768;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 32768 ? length : 32768;",
+            "size_t block = length < 32769 ? length : 32768;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 32768 ? length : 32768;",
+            "size_t block = length < 32768 ? length : 32769;",
+        ): "No counter overflows in a block of this size either.",
+        (
+            "size_t block = length < 65536 ? length : 65536;",
+            "size_t block = length <= 65536 ? length : 65536;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 65536 ? length : 65536;",
+            "size_t block = length < 65537 ? length : 65536;",
+        ): "It is as long either way.",
+        (
+            "size_t block = length < 65536 ? length : 65536;",
+            "size_t block = length < 65536 ? length : 65537;",
+        ): "No counter overflows in a block of this size either.",
+    },
     "_utf8.pxd": {
         (
             "for back in range(1, min(before, <size_t>3) + 1):",
