@@ -8,9 +8,9 @@ A comparison is moved by one and turned, a sign and a number changed, a conditio
 out. In a copy of the checkout all mutants of the Cython files are compiled at once, each behind its number:
 `if size > 1` becomes `if ((size >= 1) if MUTANT == 7 else size > 1)`, and a function of C a function for each of its
 mutants. The few that cannot be written so are built one by one, and those of the Python files need no building. All is
-hardly optimised, with the bounds checked. The tests of the file, the quickest first, run until one fails. Those that survive
-are printed; the exit status is 1 if any of them is not among EXPLAINED. Most mutants live for less than a second; one
-that survives takes as long as all tests of its file.
+hardly optimised, with the bounds checked. The tests of the file, first those that noticed others near by, then the
+quickest, run until one fails. Those that survive are printed; the exit status is 1 if any of them is not among
+EXPLAINED. Most mutants live for less than a second; one that survives takes as long as all tests of its file.
 """
 
 import argparse
