@@ -185,6 +185,10 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "if deadline != NEVER and monotonic() > deadline:",
         ): "The clock counts nanoseconds.",
         (
+            "if deadline != NEVER and monotonic() >= deadline:",
+            "if deadline != NEVER and monotonic() < deadline:",
+        ): "The time is looked at after at most TURN blocks in any case.",
+        (
             "if error == EAGAIN or error == EWOULDBLOCK or error == EINTR:",
             "if error == EAGAIN and error == EWOULDBLOCK or error == EINTR:",
         ): "They are one on Linux.",

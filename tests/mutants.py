@@ -38,6 +38,8 @@ from weaving import weave_all
 
 TEXT = ["test_conformance", "test_exhaustive", "test_text", "test_properties", "test_lines", "test_merge"]
 
+RUNNING = ["test_run", "test_communicate", "test_spill"]
+
 # The files that are changed, and the tests that know them best.
 TESTS = {
     "_scan.pxd": [*TEXT, "test_file", "test_fitting"],
@@ -55,7 +57,7 @@ TESTS = {
     "results.pyx": ["test_results", "test_markers", "test_pickle", "test_notices"],
     "fitting.pyx": ["test_fitting"],
     "_signals.pxd": ["test_signals", "test_run"],
-    "_engine.pyx": ["test_drain", "test_signals", "test_communicate", "test_run", "test_spill", "test_faults"],
+    "_engine.pyx": [*RUNNING, "test_drain", "test_signals", "test_faults", "test_aio", "test_subinterpreters"],
     "__init__.py": ["test_api"],
     "_frozen.py": ["test_strategies", "test_notices", "test_pickle", "test_nomemory"],
     "_streams.py": ["test_command"],
@@ -70,8 +72,8 @@ TESTS = {
     "spill.py": ["test_spill"],
     "_options.py": ["test_command"],
     "command.py": ["test_command"],
-    "process.py": ["test_run", "test_communicate", "test_spill"],
-    "child.py": ["test_run", "test_communicate", "test_spill", "test_command_run"],
+    "process.py": RUNNING,
+    "child.py": [*RUNNING, "test_command_run"],
 }
 
 

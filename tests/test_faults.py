@@ -75,6 +75,12 @@ def test_a_failed_read_is_raised(faults, scenario):
     faults("sweep", scenario, "read", "raises", "EIO", "EBADF", "EINVAL", "ENOMEM")
 
 
+@pytest.mark.parametrize("scenario", ["Drain", *RUNS])
+def test_a_read_that_may_wait_fails_by_errors_that_one_that_must_not_passes_over(faults, scenario):
+    # The first of a turn, of which poll has said that it does not wait.
+    faults("first", scenario, "read", "raises", "ENOSYS", "EOPNOTSUPP", "EPERM")
+
+
 @pytest.mark.parametrize("how", ["sweep", "onward"])
 @pytest.mark.parametrize("scenario", ["Drain", "Communicate"])
 def test_a_system_that_has_no_reads_that_do_not_wait(faults, scenario, how):
