@@ -376,6 +376,46 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "size_t block = length < 65536 ? length : 65537;",
         ): "No counter overflows in a block of this size either.",
     },
+    "text.pyx": {
+        (
+            "TOO_LONG = 1",
+            "TOO_LONG = 2",
+        ): "Another number is as good.",
+        (
+            "lock_init(&self.lock)",
+            "pass",
+        ): "On Linux a mutex of zeros is one.",
+        (
+            "lock_free(&self.lock)",
+            "pass",
+        ): "On Linux a mutex holds nothing.",
+        (
+            "return 0",
+            "return 1",
+        ): "It is only asked whether it is negative.",
+        (
+            "return -1",
+            "return -2",
+        ): "It is only asked whether it is negative.",
+        (
+            "size = -1",
+            "size = -2",
+        ): "It is only asked whether it is negative.",
+        (
+            "PyUnicode_READY(chunk)",
+            "pass",
+        ): "Only strings that are made by a part of the C API that CPython 3.12 has no more are not ready.",
+        (
+            "PyUnicode_READY(text)",
+            "pass",
+        ): "Only strings that are made by a part of the C API that CPython 3.12 has no more are not ready.",
+    },
+    "items.pyx": {
+        (
+            "return 0",
+            "return 1",
+        ): "It is only asked whether it is negative.",
+    },
     "_utf8.pxd": {
         (
             "for back in range(1, min(before, <size_t>3) + 1):",

@@ -277,7 +277,8 @@ def test_all(mutants, woven, takes, todo, done, at_once):
             names = sorted(left[number], key=lambda name: (distance(mutant, noticed[name]), takes[name]))
             running[number] = names[:1] if number in woven else names
             left[number] = names[len(running[number]) :]
-            limits = {name: int(5 + 3 * takes[name]) for name in running[number]}
+            # Of each test of a file; those of a whole file take as long.
+            limits = {name: int(5 + takes[name]) for name in running[number]}
             todo.put((number, mutant, number in woven, limits))
         number, outcome, seconds, said = done.get()
         names = running.pop(number)
