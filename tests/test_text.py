@@ -1,6 +1,7 @@
 """Text retention, rule by rule: what is kept of a stream, what is counted, and what each push is answered."""
 
 import codecs
+import pickle
 import sys
 from array import array
 
@@ -842,3 +843,29 @@ def test_the_first_and_last_characters_of_each_length_are_encoded_right(code):
         retainer = TextRetainer(TextHead(100))
         retainer.push(text)
         assert retainer.finish_bytes().head == text.encode()
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 1000])
+def test_a_malformed_byte_is_replaced_wherever_it_is(size):
+    for at in range(size):
+        result = retain(TextHead(2000), b"a" * at + b"\xff" + b"a" * (size - at - 1))
+        assert result.text == "a" * at + "\ufffd" + "a" * (size - at - 1)
+
+
+@pytest.mark.parametrize("strategy", [TextHead(300), TextTail(300), TextHeadTail(300, 300)])
+@pytest.mark.parametrize("size", [1, 256, 1000])
+def test_what_is_ascii_is_known_to_be(strategy, size):
+    # As for any str of CPython: much is faster for those that are.
+    result = retain(strategy, b"a" * size)
+    assert [result.text.isascii(), result.head.isascii(), result.tail.isascii()] == [True] * 3
+    assert sys.getsizeof(result.text) == sys.getsizeof("a" * len(result.text))
+
+
+class Name(str):
+    pass
+
+
+def test_the_name_of_an_error_handler_may_be_of_a_subclass():
+    retainer = TextRetainer(TextHead(10), errors=Name("ignore"))
+    retainer.push(b"a\xff")
+    assert pickle.loads(pickle.dumps(retainer)).finish().text == "a"
