@@ -93,6 +93,8 @@ def c_mutants(path, source):
     for _, first, last in c_functions(source):
         for row in range(first + 1, last):
             line = lines[row - 1]
+            if line.lstrip().startswith("/*"):
+                continue
             for token in C_TOKEN.finditer(line):
                 # A larger array is no fault.
                 if line[token.start() - 1] == "[" and line.endswith("{0};"):
