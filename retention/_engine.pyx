@@ -162,7 +162,6 @@ cdef class Pump:
     cdef list retainers
     # The file beside a reader's retainer, and the number of that reader.
     cdef Spilled spilled
-    cdef Py_ssize_t spilling
     cdef uint8_t *block
 
     # What is still to be written, out of `source`; -1 where nothing is, or nobody takes it any more.
@@ -227,9 +226,8 @@ cdef class Pump:
         self.left = view.shape[0]
         self.rest = &view[0] if self.left else NULL
 
-    def spill(self, Py_ssize_t number, int fd, max_bytes):
-        """Write all that a reader reads to a file too, at most `max_bytes` of it if that is not None."""
-        self.spilling = number
+    def spill(self, int fd, max_bytes):
+        """Write all that the first reader reads to a file too, at most `max_bytes` of it if that is not None."""
         self.spilled.fd = fd
         self.spilled.limit = min(max_bytes, LARGEST) if max_bytes is not None else LARGEST
 
@@ -448,7 +446,7 @@ cdef class Pump:
                     return NOTHING
                 return self.read_nothing(reader, status)
             reader.nbytes += size
-            if self.spilled.fd >= 0 and reader == &self.readers[self.spilling]:
+            if self.spilled.fd >= 0 and reader == self.readers:
                 spill_block(&self.spilled, self.block, size)
             if (<TextRetainer>reader.retainer).take_block(self.block, size, BLOCK):
                 reader.state = STOP_ASKED

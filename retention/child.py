@@ -103,7 +103,7 @@ class Child:
         self.pump = engine.Pump(readers, waker=self.waker)
         if self.spill is not None and self.spill.fd >= 0:
             # The first reader is that of the standard output.
-            self.pump.spill(0, self.spill.fd, self.spill.max_bytes)
+            self.pump.spill(self.spill.fd, self.spill.max_bytes)
         if self.process.returncode is None:
             self.pump.watch(self.process.pid, pidfd)
         stdin = self.process.stdin

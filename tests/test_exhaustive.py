@@ -103,6 +103,8 @@ def test_code_units_are_counted_however_many_there_are(driver, before_nothing, w
     for character in "\0\n\x7f\x80\xff\u0100\u07ff\u0800\ud7ff\ud800\udbff\udc00\udfff\ue000\uffff\U00010000\U0010ffff":
         if ord(character) < 1 << 8 * width:
             check_scan(driver, before_nothing, character * length, width)
+            # And one that is in the last block alone.
+            check_scan(driver, before_nothing, "a" * length + character, width)
 
 
 @pytest.mark.parametrize("width", CODECS)

@@ -251,7 +251,7 @@ def test_caps_agree_with_the_model_however_the_output_arrives(tmp_path_factory, 
     reader, writer = os.pipe()
     with open(path, "wb", buffering=0) as file, open(reader, "rb") as _, open(writer, "wb", buffering=0) as pipe:
         pump = engine.Pump([(reader, TextRetainer(TextHead(0)), False)])
-        pump.spill(0, file.fileno(), cap)
+        pump.spill(file.fileno(), cap)
         rest = stream
         for size in [*sizes, len(stream)]:
             pipe.write(rest[:size])
