@@ -160,7 +160,7 @@ cdef class Pump:
     cdef pollfd *polled
     cdef Py_ssize_t count
     cdef list retainers
-    # The file beside a reader's retainer, and the number of that reader.
+    # The file beside the first reader's retainer.
     cdef Spilled spilled
     cdef uint8_t *block
 
