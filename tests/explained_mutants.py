@@ -416,6 +416,18 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
     },
     "items.pyx": {
         (
+            "cdef bint kept = True",
+            "cdef bint kept = False",
+        ): "In extend: where there is no item, none is omitted, and `decide` does not look at the stop.",
+        (
+            "return self.decide(True, False)",
+            "return self.decide(True, True)",
+        ): "Where all is kept, `decide` does not look at the stop.",
+        (
+            "if to_head > self.head_budget - size_of(<PyObject *>self.head):",
+            "if to_head >= self.head_budget - size_of(<PyObject *>self.head):",
+        ): "The iterator does the same, item by item.",
+        (
             "return 0",
             "return 1",
         ): "It is only asked whether it is negative.",
