@@ -920,6 +920,18 @@ fds = len(os.listdir("/dev/fd"))
 start = time.monotonic()
 """
 
+# The same, which goes on with a program only when that has said something.
+PATIENT = """
+real = subprocess.Popen
+
+def patient(*args, **options):
+    process = real(*args, **options)
+    select.select([process.stdout], [], [])
+    return process
+
+subprocess.Popen = patient
+"""
+
 
 @pytest.mark.parametrize("then", ["exec sleep 60", "exec yes", "exec yes >&2"])
 def test_ctrl_c_is_raised_promptly_and_the_program_is_gone(then):
@@ -971,17 +983,10 @@ except KeyboardInterrupt:
 def test_ctrl_c_during_the_grace_of_a_timeout_kills_at_once():
     answers = interpreter(
         INTERRUPTING
+        + PATIENT
         + """
 # When its time is over, and not before it can hear that, the program is told to end; then we get the signal.
 script = "(trap 'kill -INT %d' TERM; echo $$; while :; do sleep 0.05; done) & trap '' TERM; wait" % os.getpid()
-real = subprocess.Popen
-
-def patient(*args, **options):
-    process = real(*args, **options)
-    select.select([process.stdout], [], [])
-    return process
-
-subprocess.Popen = patient
 try:
     run(["sh", "-c", script], stdout=out, timeout=0.3, grace=60)
 except KeyboardInterrupt:
@@ -994,19 +999,12 @@ except KeyboardInterrupt:
 def test_ctrl_c_during_the_grace_of_a_timeout_begins_no_other_grace():
     answers = interpreter(
         INTERRUPTING
+        + PATIENT
         + """
 # What nobody signals, as it is in another session, holds the pipes as long as this program is there.
 reader, _ = os.pipe()
 script = "setsid cat /dev/fd/%d & "
 script += "(trap 'kill -INT %d' TERM; echo $$; while :; do sleep 0.05; done) & trap '' TERM; wait"
-real = subprocess.Popen
-
-def patient(*args, **options):
-    process = real(*args, **options)
-    select.select([process.stdout], [], [])
-    return process
-
-subprocess.Popen = patient
 try:
     run(["sh", "-c", script % (reader, os.getpid())], stdout=out, timeout=0.3, grace=60, pass_fds=[reader])
 except KeyboardInterrupt:

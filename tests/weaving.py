@@ -46,26 +46,25 @@ def weave(path, numbered):
     by_row = collections.defaultdict(list)
     for number, mutant in numbered:
         by_row[mutant.line].append((number, mutant.after))
+
+    def changed(first, last):
+        """These rows with each of the mutants in them, after its number."""
+        return [
+            (number, "\n".join([*lines[first - 1 : row - 1], after, *lines[row:last]]))
+            for row in range(first, last + 1)
+            for number, after in by_row.get(row, ())
+        ]
+
     rows = {}
     for first, last in statements_of(source):
-        changed = [
-            (number, "\n".join([*lines[first - 1 : row - 1], after, *lines[row:last]]))
-            for row in range(first, last + 1)
-            for number, after in by_row.get(row, ())
-        ]
-        if changed:
-            text = choice_of(number_name, "\n".join(lines[first - 1 : last]), changed)
+        if others := changed(first, last):
+            text = choice_of(number_name, "\n".join(lines[first - 1 : last]), others)
             if text:
-                rows[first] = last, text, [number for number, _ in changed]
+                rows[first] = last, text, [number for number, _ in others]
     for name, first, last in c_functions(source):
-        changed = [
-            (number, "\n".join([*lines[first - 1 : row - 1], after, *lines[row:last]]))
-            for row in range(first, last + 1)
-            for number, after in by_row.get(row, ())
-        ]
-        if changed:
-            text = choice_of_functions(name, "\n".join(lines[first - 1 : last]), changed)
-            rows[first] = last, text, [number for number, _ in changed]
+        if others := changed(first, last):
+            text = choice_of_functions(name, "\n".join(lines[first - 1 : last]), others)
+            rows[first] = last, text, [number for number, _ in others]
     woven, numbers = [], []
     row = 1
     while row <= len(lines):
