@@ -147,6 +147,15 @@ def test_sources_that_are_not_built_say_so(tmp_path):
     assert message.startswith(f"ImportError: {tmp_path / 'retention'} holds the sources of retention, not built")
 
 
+def test_a_compiled_module_that_is_missing_says_so():
+    program = "import sys; sys.modules['retention.fitting'] = None; import retention"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    message = done.stderr.splitlines()[-1]
+    assert message.startswith(
+        f"ImportError: {Path(retention.__file__).parent} holds the sources of retention, not built"
+    )
+
+
 @pytest.mark.parametrize("name", CALLABLES)
 def test_a_public_name_says_where_it_is_defined(name):
     value = getattr(retention, name)
