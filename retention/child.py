@@ -68,7 +68,7 @@ class Child:
         self.pump: Any = None
         self.files: list[Any] = []
         self.timed_out = self.stopped = self.woken = self.ending = self.refused = False
-        self.kill_limit = 0.0
+        self.kill_limit = float("inf")
 
     def attend(self, data: memoryview | None, deadline: float | None) -> None:
         """Pump until the program is done with, and reap it. Whatever is raised meanwhile, it is ended first."""
@@ -186,8 +186,8 @@ class Child:
             self.sweep()
 
     def reap(self) -> None:
-        """An end that was seen is reaped at once. One that was not, where pumping failed, has the rest of its second;
-        a program that cannot be ended is left to who started it."""
+        """An end that was seen is reaped at once, or by another thread that is just about to. One that was not, where
+        pumping failed, has the rest of its second; a program that cannot be ended is left to who started it."""
         while self.process.poll() is None and not self.refused and monotonic() < self.kill_limit:
             sleep(0.01)
 

@@ -379,10 +379,6 @@ omitted_lines=Omitted(kind='unknown', count=None))
         seen, newlines, ends_line, first, last = held
         if seen == 0:
             return 0
-        if seen == <unsigned long long>(len(first) + len(last)):
-            # Nothing lies between the two.
-            first += last
-            last = b""
         locked = begin(self)
         if self.window.seen and (self.window.seen > MOST_BYTES or seen > MOST_BYTES - self.window.seen):
             status = TOO_LONG

@@ -6,7 +6,9 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from io import FileIO
 
 import pytest
 from processes import MIB, interpreter, kept
@@ -201,6 +203,15 @@ def test_a_standard_input_that_the_caller_has_filled_does_not_hold_the_timeout(d
     assert answers == "True True\n"
 
 
+def test_the_standard_input_is_closed_although_somebody_else_may_still_take_it():
+    reader, writer = os.pipe()
+    with subprocess.Popen(["sleep", "60"], stdin=reader, start_new_session=True) as popen:
+        popen.stdin = FileIO(writer, "w")
+        result = communicate(popen, input=bytes(MIB), timeout=0)
+        assert (result.timed_out, popen.stdin.closed) == (True, True)
+    os.close(reader)
+
+
 def test_4_mib_of_input_go_through_cat():
     data = bytes(range(256)) * (4 * MIB // 256)
     out = TextRetainer(ALL)
@@ -258,6 +269,38 @@ def test_a_program_that_has_ended_but_was_not_waited_for_is_reaped():
     os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
     result = communicate(popen)
     assert (result.returncode, result.stdout.text) == (3, "out\n")
+
+
+def test_a_program_that_another_thread_is_just_reaping_has_its_status():
+    popen = shell("exit 3")
+    os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)
+    # As Popen.wait has it in a thread.
+    popen._waitpid_lock.acquire()
+    reaping = threading.Timer(0.2, popen._waitpid_lock.release)
+    reaping.start()
+    assert communicate(popen).returncode == 3
+    reaping.join()
+
+
+@pytest.mark.parametrize(
+    ("reap", "uses"),
+    [
+        (subprocess.Popen.wait, ["kill", "killpg", "pidfd_open"]),
+        # That somebody else has done so is seen only by asking for it.
+        (lambda popen: os.waitpid(popen.pid, 0), ["kill", "killpg"]),
+    ],
+    ids=["by its Popen", "by somebody else"],
+)
+def test_the_number_of_a_program_that_has_been_reaped_is_not_used(reap, uses, monkeypatch, holder):
+    popen = shell(f"echo more than ten; {holder.command} & exit 3", pass_fds=holder.fds)
+    reap(popen)
+    # As if another program had it by now.
+    used = []
+    monkeypatch.setattr(os, "getpgid", lambda pid: pid)
+    for name in uses:
+        monkeypatch.setattr(os, name, lambda pid, *args: used.append(pid), raising=False)
+    assert communicate(popen, stdout=FIRST_TEN).stopped
+    assert used == []
 
 
 def test_a_second_call_finds_the_files_closed():
@@ -353,6 +396,22 @@ def test_an_exception_ends_the_program_and_closes_its_files():
         """
     )
     assert answers == "-15 True True True\nTrue\n"
+
+
+def test_what_comes_right_before_the_last_signal_is_read(monkeypatch):
+    reader, writer = os.pipe()
+
+    def killpg(group, number, real=os.killpg):
+        if number == signal.SIGKILL:
+            os.write(writer, b"late")
+        real(group, number)
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    popen = subprocess.Popen(["sleep", "60"], stdout=writer, start_new_session=True)
+    popen.stdout = FileIO(reader)
+    result = communicate(popen, timeout=0, grace=0.2)
+    os.close(writer)
+    assert (result.returncode, result.stdout.text) == (-signal.SIGTERM, "late")
 
 
 # Arguments

@@ -16,7 +16,7 @@ import pytest
 from processes import KIB, MIB, THOROUGH, Holder, interpreter, kept
 from watch import SLACK, SOON, children, descriptors, is_there, stat, unread, wait_for
 
-from retention import CompletedRun, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail, run
+from retention import CompletedRun, Omitted, TextHead, TextHeadTail, TextRetainer, TextTail, child, run
 from retention.child import TICK, Child
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
@@ -542,6 +542,24 @@ def test_what_a_program_says_during_the_grace_is_read(holder):
     assert result.elapsed < SOON
 
 
+@pytest.mark.usefixtures("started_when_it_speaks")
+def test_what_a_grandchild_says_during_the_grace_is_read():
+    # The program ends at once.
+    script = "(trap 'sleep 0.2; echo bye; exit' TERM; echo ready; while :; do sleep 0.1; done) & wait"
+    result = shell(script, timeout=0.2, grace=SOON)
+    assert (result.returncode, result.timed_out, result.stdout.text) == (-signal.SIGTERM, True, "ready\nbye\n")
+    assert result.elapsed < SOON
+
+
+def test_a_program_that_closed_its_outputs_has_its_grace(started_when, tmp_path):
+    ready = tmp_path / "ready"
+    started_when(lambda process: ready.exists())
+    script = f"trap 'sleep 0.2; exit 7' TERM; exec >&- 2>&-; >{ready}; while :; do sleep 0.1; done"
+    result = shell(script, timeout=0.2, grace=SOON)
+    assert (result.returncode, result.timed_out) == (7, True)
+    assert result.elapsed < SOON
+
+
 def test_a_stopped_process_is_killed(started_when):
     started_when(lambda process: stat(process.pid)[0] == "T")
     result = shell("kill -STOP $$", timeout=0.2, grace=0.2)
@@ -839,7 +857,9 @@ def reap(result, holder):
 
 @pytest.mark.usefixtures("no_signals", "started_when_it_speaks")
 @pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
-def test_a_program_that_must_not_be_signalled_is_left_in_time(holder):
+def test_a_program_that_must_not_be_signalled_is_left_in_time(monkeypatch, holder):
+    # It is not waited for.
+    monkeypatch.setattr(child, "KILL_PATIENCE", 10 * SOON)
     result = shell(f"echo $$; exec {holder.command}", timeout=0.2, grace=0.2, pass_fds=holder.fds)
     assert (result.returncode, result.timed_out, result.eof) == (None, True, False)
     assert result.elapsed < 0.2 + 0.2 + 1 + SLACK
@@ -864,12 +884,56 @@ def test_a_program_that_must_not_be_signalled_may_end_during_the_grace(no_signal
     assert result.elapsed < SOON
 
 
-@pytest.fixture
-def no_pidfd(monkeypatch):
+@pytest.mark.usefixtures("started_when_it_speaks")
+@pytest.mark.filterwarnings("ignore:subprocess .* is still running:ResourceWarning")
+def test_a_program_that_does_not_die_of_its_signals_is_left_in_time(monkeypatch, holder):
+    # As one that waits for a disk.
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "killpg", lambda group, number: None)
+        result = shell(f"echo $$; exec {holder.command}", timeout=0.2, grace=0.2, pass_fds=holder.fds)
+    assert (result.returncode, result.timed_out, result.eof) == (None, True, False)
+    assert 0.4 + child.KILL_PATIENCE <= result.elapsed < 0.4 + child.KILL_PATIENCE + SLACK
+    reap(result, holder)
+
+
+def test_a_program_that_may_be_signalled_later_is_waited_for(monkeypatch, holder):
+    # As one that has been another user's, and takes its time to die.
+    killers = []
+
+    def killpg(group, number, real=os.killpg):
+        if number != signal.SIGKILL:
+            raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+        killers.append(threading.Timer(0.3, real, [group, number]))
+        killers[0].start()
+
+    monkeypatch.setattr(os, "killpg", killpg)
+    monkeypatch.setattr(child, "KILL_PATIENCE", SOON)
+    result = shell(holder.command, timeout=0.2, grace=0.2, pass_fds=holder.fds)
+    killers[0].join()
+    assert (result.returncode, result.timed_out) == (-signal.SIGKILL, True)
+    assert result.elapsed < SOON
+
+
+def test_a_pidfd_is_asked_for_of_the_program(monkeypatch):
+    asked = []
+
+    def pidfd_open(pid, flags=0):
+        asked.append(pid)
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    monkeypatch.setattr(os, "pidfd_open", pidfd_open, raising=False)
+    assert asked == [int(shell("echo $$").stdout.text)]
+
+
+@pytest.fixture(params=["of the system", "of Python"])
+def no_pidfd(request, monkeypatch):
     def missing(pid, flags=0):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
 
-    monkeypatch.setattr(os, "pidfd_open", missing, raising=False)
+    if request.param == "of the system":
+        monkeypatch.setattr(os, "pidfd_open", missing, raising=False)
+    else:
+        monkeypatch.delattr(os, "pidfd_open", raising=False)
 
 
 @pytest.mark.usefixtures("no_pidfd")
@@ -1277,12 +1341,15 @@ def test_without_a_standard_input_of_our_own_no_descriptor_is_left():
     assert answers == "text and closed\ntext and closed\n"
 
 
-def test_an_error_while_the_child_is_set_up_ends_it(monkeypatch, holder):
-    def failing(fd, blocking):
-        raise OSError(errno.EIO, "failing")
+@pytest.mark.parametrize(
+    ("name", "error"), [("set_blocking", OSError(errno.EIO, "failing")), ("pidfd_open", MemoryError("failing"))]
+)
+def test_an_error_while_the_child_is_set_up_ends_it(monkeypatch, holder, name, error):
+    def failing(*args):
+        raise error
 
-    monkeypatch.setattr(os, "set_blocking", failing)
-    with pytest.raises(OSError, match="failing"):
+    monkeypatch.setattr(os, name, failing, raising=False)
+    with pytest.raises(type(error), match="failing"):
         shell(holder.command, pass_fds=holder.fds)
     assert holder.is_gone(SOON)
 

@@ -195,6 +195,13 @@ def test_while_a_grandchild_holds_the_pipe_it_is_not_complete(path):
     assert (result.eof, result.spill) == (False, SpillResult(path, 5, False, None))
 
 
+def test_while_a_grandchild_holds_standard_error_alone_it_is_complete(path):
+    with Holder() as holder:
+        script = f"echo text; {holder.command} >/dev/null & :"
+        result = run(["sh", "-c", script], grace=0.1, spill=path, pass_fds=holder.fds)
+    assert (result.eof, result.spill) == (False, SpillResult(path, 5, True, None))
+
+
 @pytest.mark.parametrize("broken", ["retention.child.Child.live", "os.set_blocking"], ids=["reading", "beginning"])
 def test_after_an_exception_the_file_is_closed(path, monkeypatch, broken):
     def fail(*args):
