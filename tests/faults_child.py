@@ -18,6 +18,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -30,7 +31,7 @@ for name in ("fault_calls", "fault_hits", "fault_polls"):
     getattr(SHIM, name).restype = ctypes.c_long
 HOOK = ctypes.CFUNCTYPE(None)
 
-from retention import Spill, SpillResult, TextHead, TextHeadTail, TextRetainer, communicate, run  # noqa: E402
+from retention import Spill, SpillResult, TextHead, TextHeadTail, TextRetainer, TextTail, communicate, run  # noqa: E402
 from retention import child as child_module  # noqa: E402
 
 # One case may take so long; then the interpreter shows where it is, and ends.
@@ -578,6 +579,77 @@ def refused_memory():
     hits += 2
 
 
+def shared_promises():
+    """Two drains at once into one retainer: each read has room promised to it, also when the other drain has ended."""
+    global hits
+    retainer = TextRetainer(TextTail(1 << 20))
+    both = threading.Barrier(2, timeout=CASE_LIMIT)
+    refused = []
+
+    def push_in_vain(chunk):
+        SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
+        try:
+            retainer.push(chunk)
+        except MemoryError:
+            refused.append((SHIM.fault_hits(), retainer.seen_bytes))
+        SHIM.fault_disarm()
+
+    @HOOK
+    def after_read():
+        one_of_them = both.wait() == 0
+        if one_of_them:
+            # Room for both blocks and no more.
+            push_in_vain(b"+" * (64 << 10))
+        both.wait()
+        if one_of_them:
+            for drain in drains:
+                if drain is not threading.current_thread():
+                    drain.join(CASE_LIMIT)
+            # That has been doubled for the last look of the other drain, which has brought 1,000 bytes.
+            push_in_vain(b"+" * (192 << 10))
+
+    def drain_one():
+        source, writer = os.pipe()
+        os.write(writer, LINES[:1000])
+        os.close(writer)
+        retainer.drain(source)
+        os.close(source)
+
+    SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
+    SHIM.fault_after_read(ctypes.cast(after_read, ctypes.c_void_p))
+    drains = [threading.Thread(target=drain_one) for _ in range(2)]
+    for drain in drains:
+        drain.start()
+    for drain in drains:
+        drain.join()
+    SHIM.fault_after_read(None)
+    assert refused == [(1, 0), (1, 1000)], refused
+    assert retainer.finish() == kept(TextTail(1 << 20), LINES[:1000] * 2)
+    hits += 2
+
+
+def broken_promises():
+    """What was promised to a read that is over, with something or with nothing, is promised no more."""
+    global hits
+    retainer = TextRetainer(TextTail(1 << 20))
+    source, writer = os.pipe()
+    for data, most in (b"", 64 << 10), (b"data\n", 128 << 10):
+        SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, most + 1)
+        for _ in range(3):
+            os.write(writer, data)
+            assert retainer.drain(source, timeout=0).status == "timeout"
+        SHIM.fault_disarm()
+    os.close(writer)
+    os.close(source)
+    assert retainer.finish().text == "data\n" * 3
+    # It would have failed.
+    SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, most + 1)
+    with contextlib.suppress(MemoryError):
+        retainer.push(b"+" * most)
+    SHIM.fault_disarm()
+    hits += SHIM.fault_hits()
+
+
 def any_memory():
     """Every allocation of Python's own in turn, in a drain."""
     global hits
@@ -1037,6 +1109,8 @@ PROGRAMS = {
         large_object,
         raced_memory,
         refused_memory,
+        shared_promises,
+        broken_promises,
         any_memory,
         terminal,
         unreadable,

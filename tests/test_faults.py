@@ -218,6 +218,11 @@ def test_a_push_during_a_drain_for_which_there_is_no_memory(faults):
     faults("refused_memory")
 
 
+@pytest.mark.parametrize("which", ["shared_promises", "broken_promises"])
+def test_room_is_promised_to_each_read_as_long_as_it_lasts(faults, which):
+    faults(which)
+
+
 def test_any_allocation_of_a_drain(faults):
     pytest.importorskip("_testcapi")
     faults("any_memory")

@@ -7,6 +7,7 @@ import textwrap
 import threading
 import weakref
 from contextlib import suppress
+from functools import partial
 
 import pytest
 import reference
@@ -502,19 +503,27 @@ def test_a_stream_of_2_to_the_63_bytes_is_an_overflow_and_both_stay_as_they_were
     assert facts(one) == facts(other) == before
 
 
-def test_a_stream_of_one_byte_less_can_be_counted():
+@pytest.mark.parametrize(
+    ("make", "seen"),
+    [
+        (partial(text_of, TextHead(1)), TextRetainer.seen_bytes.__get__),
+        (partial(items_of, ItemHead(1)), ItemRetainer.seen.__get__),
+    ],
+    ids=["text", "items"],
+)
+def test_a_stream_of_one_less_can_be_counted(make, seen):
     # 2**63 - 1 is the sum of all smaller powers.
-    whole, power = TextRetainer(TextHead(1)), text_of(TextHead(1), b"x")
+    whole, power = make(b""), make(b"x")
     for _ in range(63):
         whole.merge(power)
         with suppress(OverflowError):
             power.merge(power)
-    assert whole.seen_bytes == MOST
+    assert seen(whole) == MOST
     with pytest.raises(OverflowError):
-        whole.merge(text_of(TextHead(1), b"x"))
-    assert whole.seen_bytes == MOST
-    whole.merge(TextRetainer(TextHead(1)))
-    assert (whole + TextRetainer(TextHead(1))).finish() == whole.finish()
+        whole.merge(make(b"x"))
+    assert seen(whole) == MOST
+    whole.merge(make(b""))
+    assert (whole + make(b"")).finish() == whole.finish()
 
 
 def test_a_stream_of_2_to_the_63_items_is_an_overflow_and_both_stay_as_they_were():

@@ -391,6 +391,26 @@ def test_a_length_that_says_other_than_what_is_held_is_refused():
         refused(make, args, (*state[:4], seen, *state[5:]))
 
 
+def test_a_length_is_taken_up_to_that_which_no_push_could_wrap():
+    for retainer in (text_of(TextTail(3), b"abcdefghij"), items_of(ItemHeadTail(2, 3), "abcdefghij")):
+        make, args, state = retainer.__reduce__()
+        held = [field if field != 10 or type(field) is not int else 3 << 62 for field in state]
+        whole = make(*args)
+        whole.__setstate__(tuple(held))
+        assert whole.__reduce__()[2] == tuple(held)
+        refused(make, args, tuple((3 << 62) + 1 if field == 3 << 62 else field for field in held))
+
+
+@pytest.mark.parametrize("newlines", [-1, 0, 1, 2])
+def test_newlines_fewer_than_those_of_the_head_are_refused(newlines):
+    # Whether the rest ends with one is known, and nothing else of it.
+    for end in (b"j", b"j\n"):
+        make, args, state = text_of(TextHead(3), b"a\nb\nc\nd\ne\nf\ng\nh\ni\n" + end, count_lines=True).__reduce__()
+        assert (state[-2], state[-1]) == (b"a\nb\nc\n", b"")
+        refused(make, args, (*state[:5], newlines, *state[6:]))
+        refused(make, args, (*state[:5], 3 + state[6] - 1, *state[6:]))
+
+
 @pytest.mark.parametrize("newlines", [-1, 0, 1, 5, 2**63, 10**30])
 def test_newlines_fewer_than_those_held_or_more_than_there_is_room_for_are_refused(newlines):
     # 20 bytes: 6 of the head, 6 of the tail, and 8 between; 6 newlines are held.
