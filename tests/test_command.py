@@ -1,5 +1,6 @@
 """The `retain` command, as a process of its own."""
 
+import errno
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import pytest
 from watch import SOON
 
 from retention import TextHead, TextHeadTail, TextRetainer, TextTail
-from retention._options import UsageError, parse_size
+from retention._options import UsageError, parse_number, parse_size
 
 RETAIN = [sys.executable, "-m", "retention"]
 
@@ -94,8 +95,16 @@ def test_json_of_an_early_stop_counts_at_least():
 
 
 def test_json_has_the_lines_where_they_are_counted():
-    answer = json.loads(retain("--lines", "1", "--json", stdin=b"a\nb\nc\nd").stdout)
-    assert (answer["seen_lines"], answer["omitted_lines"]) == (4, {"kind": "exact", "count": 2})
+    assert json.loads(retain("--lines", "1", "--json", stdin=b"a\nb\nc\nd").stdout) == {
+        "text": "a\nd",
+        "head": "a\n",
+        "tail": "d",
+        "truncated": True,
+        "omitted": {"kind": "exact", "count": 4},
+        "seen": 7,
+        "seen_lines": 4,
+        "omitted_lines": {"kind": "exact", "count": 2},
+    }
 
 
 @pytest.mark.parametrize("locale", ["C", "POSIX", "C.UTF-8"])
@@ -149,11 +158,41 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "K", "-1", "+1", "1.5K", "1_000", "8KK", "8KiBs", "8i", "8iB", "8 K", " 8", "8Z", "٣", "²", "0x1", "9" * 5000],
+    [
+        "",
+        "K",
+        "-1",
+        "+1",
+        "1.5K",
+        "1_000",
+        "8KK",
+        "8KiBs",
+        "8i",
+        "8iB",
+        "8 K",
+        " 8",
+        "8Z",
+        "٣",
+        "²",
+        "0x1",
+        "9" * 31,
+        "9" * 5000,
+    ],
 )
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(UsageError, match="--head takes a size"):
         parse_size("--head", text)
+
+
+def test_numbers():
+    for text in ("0", "40", "0040", "9" * 30):
+        assert parse_number("--lines", text) == int(text)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+1", "1.5", "1_000", "4K", " 4", "٣", "²", "0x1", "9" * 31, "9" * 5000])
+def test_what_is_no_number_is_refused(text):
+    with pytest.raises(UsageError, match="--lines takes a number"):
+        parse_number("--lines", text)
 
 
 def test_help_and_version_answer_without_reading():
@@ -200,8 +239,8 @@ def test_a_full_disk_is_a_message_and_status_1():
 
 def test_a_closed_input_is_a_message_and_status_1():
     run = subprocess.run([*RETAIN], preexec_fn=lambda: os.close(0), capture_output=True, timeout=SOON)
-    assert (run.stdout, run.returncode) == (b"", 1)
-    assert run.stderr.startswith(b"retain: ")
+    message = f"retain: {os.strerror(errno.EBADF)}\n".encode()
+    assert (run.stdout, run.stderr, run.returncode) == (b"", message, 1)
 
 
 @pytest.mark.parametrize("end", ["input", "output"])

@@ -18,6 +18,7 @@ from types import SimpleNamespace
 
 import pytest
 from compiling import shared_library
+from processes import interpreter
 from watch import SLACK, SOON, is_running, line_in, program, wait_for
 
 from retention._options import HELP, TAKES_VALUE
@@ -494,6 +495,34 @@ int poll(struct pollfd *polled, nfds_t count, int milliseconds)
     return real(polled, count, milliseconds);
 }
 """
+
+
+def test_the_pipe_of_a_command_is_beside_the_standard_descriptors_whichever_of_them_are_closed():
+    answers = interpreter(
+        """
+        import itertools, os
+        from retention._spawn import pipe_beside_standard
+
+        def is_open(fd):
+            try:
+                return bool(os.fstat(fd))
+            except OSError:
+                return False
+
+        def is_beside():
+            reader, writer = pipe_beside_standard()
+            os.write(writer, b"data")
+            return min(reader, writer) > 2 and os.read(reader, 9) == b"data" and not any(map(is_open, closed))
+
+        for closed in itertools.chain.from_iterable(itertools.combinations(range(3), size) for size in range(4)):
+            if (pid := os.fork()) == 0:
+                for fd in closed:
+                    os.close(fd)
+                os._exit(0 if is_beside() else 1)
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), end="")
+        """
+    )
+    assert answers == "0" * 8
 
 
 @pytest.fixture(params=["PIPE", "POLL"])

@@ -196,8 +196,9 @@ ITERABLES = [list, tuple, iter, lambda items: (item for item in items), dict.fro
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("make", ITERABLES)
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 9])
-def test_extend_is_pushing_up_to_the_first_stop(strategy, make, size):
-    one, other = retainer_of(strategy, ["first"]), retainer_of(strategy, ["first"])
+@pytest.mark.parametrize("before", ["", "a", "abc", "abcdef"])
+def test_extend_is_pushing_up_to_the_first_stop(strategy, make, size, before):
+    one, other = retainer_of(strategy, before), retainer_of(strategy, before)
     decision = one.extend(make(range(size)))
     answers = []
     for item in range(size):
@@ -442,6 +443,20 @@ def test_an_item_that_asks_for_results_when_it_is_displaced():
     retainer.push("a")
     retainer.push("b")
     assert results == [truncated([], ["a", "b"], 1, 3)]
+
+
+def test_items_that_ask_for_results_when_a_list_displaces_all_of_them():
+    def look(retainer):
+        # What is kept of a result must not keep the others.
+        return [item for item in retainer.finish().items if type(item) is str]
+
+    seen = []
+    retainer = ItemRetainer(ItemTail(3))
+    for _ in range(5):
+        retainer.push(Last(lambda: seen.append((retainer.seen, look(retainer)))))
+    retainer.extend(list("abcdef"))
+    # Two have been displaced by the others before.
+    assert seen[2:] == [(11, ["d", "e", "f"])] * 3
 
 
 def test_a_retainer_that_is_let_go_lets_its_items_go():
