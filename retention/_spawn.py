@@ -16,7 +16,6 @@ class Spawned:
     stdin = stderr = None
 
     def __init__(self, args: list[str], *, merge: bool, new_session: bool) -> None:
-        self.args = args
         self.returncode: int | None = None
         if not args[0]:
             raise FileNotFoundError(ENOENT, os.strerror(ENOENT), args[0])

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     class _Process(Protocol):
         """What is needed of a Popen."""
 
-        args: Any
         pid: int
         returncode: Any
         stdin: Any

@@ -207,7 +207,7 @@ def run_child(
         child.attend(data, deadline)
     finally:
         spilled = child.close_spill()
-    return completed(child, started, timeout, check, spilled)
+    return completed(args, child, started, timeout, check, spilled)
 
 
 def communicate(
@@ -248,7 +248,7 @@ def communicate(
     child = Child(out, err, patience, ours=False)
     child.process = popen
     child.attend(data, None if seconds is None else started + seconds)
-    return completed(child, started, timeout, check)
+    return completed(popen.args, child, started, timeout, check)
 
 
 def destination(name: str, kept: _Destination) -> tuple[TextRetainer | None, int | None]:
@@ -302,11 +302,11 @@ def checked_grace(grace: float) -> float:
 
 
 def completed(
-    child: Child, started: float, timeout: float | None, check: bool, spilled: SpillResult | None = None
+    args: Any, child: Child, started: float, timeout: float | None, check: bool, spilled: SpillResult | None = None
 ) -> CompletedRun:
     own_stop = child.timed_out or child.stopped or child.woken
     result = CompletedRun(
-        args=child.process.args,
+        args=args,
         returncode=child.process.returncode,
         stdout=child.out.finish() if child.out is not None else None,
         stderr=child.err.finish() if child.err is not None else None,

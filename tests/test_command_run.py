@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 from compiling import shared_library
 from processes import interpreter
-from watch import SLACK, SOON, is_running, line_in, program, wait_for
+from watch import SLACK, SOON, descriptors, is_running, line_in, program, wait_for
 
 from retention._options import HELP, TAKES_VALUE
 from retention._spawn import Spawned
@@ -687,6 +687,13 @@ def test_with_a_closed_standard_output_the_command_is_run_and_a_line_says_that_i
     )  # fmt: skip
     assert (done.stderr, done.returncode) == (f"retain: {os.strerror(errno.EBADF)}\n".encode(), 1)
     assert (tmp_path / "said").read_text() == "text\n"
+
+
+def test_a_command_that_cannot_be_started_leaves_no_descriptor():
+    before = descriptors()
+    with pytest.raises(FileNotFoundError):
+        Spawned(["/no such program"], merge=False, new_session=True)
+    assert descriptors() == before
 
 
 def test_a_command_is_asked_for_its_status_without_waiting():
