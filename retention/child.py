@@ -67,7 +67,7 @@ class Child:
         self.pump: Any = None
         self.files: list[Any] = []
         self.timed_out = self.stopped = self.woken = self.ending = self.refused = False
-        self.kill_limit = float("inf")
+        self.kill_limit: float | None = None
 
     def attend(self, data: memoryview | None, deadline: float | None) -> None:
         """Pump until the program is done with, and reap it. Whatever is raised meanwhile, it is ended first."""
@@ -187,7 +187,8 @@ class Child:
     def reap(self) -> None:
         """An end that was seen is reaped at once, or by another thread that is just about to. One that was not, where
         pumping failed, has the rest of its second; a program that cannot be ended is left to who started it."""
-        while self.process.poll() is None and not self.refused and monotonic() < self.kill_limit:
+        limit = monotonic() + KILL_PATIENCE if self.kill_limit is None else self.kill_limit
+        while self.process.poll() is None and not self.refused and monotonic() < limit:
             sleep(0.01)
 
     def sweep(self) -> None:
