@@ -689,6 +689,14 @@ def test_with_a_closed_standard_output_the_command_is_run_and_a_line_says_that_i
     assert (tmp_path / "said").read_text() == "text\n"
 
 
+def test_a_command_without_output_needs_no_standard_output():
+    command = ["sh", "-c", "sleep 0.2; exit 3"]
+    done = subprocess.run(
+        [*RETAIN, "--", *command], stderr=subprocess.PIPE, preexec_fn=lambda: os.close(1), timeout=SOON
+    )
+    assert (done.stderr, done.returncode) == (b"", 3)
+
+
 def test_a_command_that_cannot_be_started_leaves_no_descriptor():
     before = descriptors()
     with pytest.raises(FileNotFoundError):
