@@ -413,6 +413,50 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "PyUnicode_READY(text)",
             "pass",
         ): "Only strings that are made by a part of the C API that CPython 3.12 has no more are not ready.",
+        (
+            "cdef bint should_stop = False",
+            "cdef bint should_stop = True",
+        ): "In extend: where there is no chunk all is kept, and nobody asks for it.",
+        (
+            "self.absorb((size, 0, True, first, last))",
+            "self.absorb((size, 1, True, first, last))",
+        ): "Where no lines are counted, neither is looked at.",
+        (
+            "self.absorb((size, 0, True, first, last))",
+            "self.absorb((size, 0, False, first, last))",
+        ): "Where no lines are counted, neither is looked at.",
+        (
+            "if self.window.seen and (self.window.seen > MOST_BYTES or seen > MOST_BYTES - self.window.seen):",
+            "if self.window.seen and (self.window.seen >= MOST_BYTES or seen > MOST_BYTES - self.window.seen):",
+        ): "What is merged is not empty here: the other half says the same.",
+        (
+            "if self.lines.counted and first:",
+            "if self.lines.counted or first:",
+        ): "Where no lines are counted, none ends the head; and nothing has no lines.",
+        (
+            'known = first.count(b"\\n") + last.count(b"\\n") if self.lines.counted else 0',
+            'known = first.count(b"\\n") + last.count(b"\\n") if self.lines.counted else 1',
+        ): "Where no lines are counted, it is not looked at.",
+        (
+            "facts.omitted_lines = lines_between(&self.window, &self.lines, facts.cuts) if self.lines.counted else 0",
+            "facts.omitted_lines = lines_between(&self.window, &self.lines, facts.cuts) if self.lines.counted else 1",
+        ): "Where no lines are counted, it is not looked at.",
+        (
+            "if not LOCK_ALWAYS:",
+            "if LOCK_ALWAYS:",
+        ): "With a GIL a critical section is nothing, and a bytearray has a buffer like others.",
+        (
+            "if not scan_is_ascii(span.piece[i], span.size[i]):",
+            "if scan_is_ascii(span.piece[i], span.size[i]):",
+        ): "One piece of three is always empty. All is decoded then, what is ASCII to the same text.",
+        (
+            "for i in range(3):",
+            "for i in range(4):",
+        ): "AddressSanitizer, which CI runs with, tells of a read behind the array.",
+        (
+            "return False",
+            "return True",
+        ): "A mutex that nobody has is given back, which changes nothing on Linux.",
     },
     "items.pyx": {
         (
@@ -431,6 +475,18 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "return 0",
             "return 1",
         ): "It is only asked whether it is negative.",
+        (
+            "if not LOCK_ALWAYS:",
+            "if LOCK_ALWAYS:",
+        ): "With a GIL a critical section is nothing.",
+        (
+            "append(items, <PyObject *>item)",
+            "pass",
+        ): "It is for a build without the GIL.",
+        (
+            "cdef Py_ssize_t to_head = min(size, max(self.head_budget - size_of(<PyObject *>self.head), 0))",
+            "cdef Py_ssize_t to_head = min(size, max(self.head_budget + size_of(<PyObject *>self.head), 0))",
+        ): "Where there is less room, the iterator does the same, item by item.",
     },
     "_utf8.pxd": {
         (
@@ -650,6 +706,30 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "pidfd = -1",
             "pidfd = -2",
         ): "No descriptor is negative.",
+        (
+            "while self.process.poll() is None and not self.refused and monotonic() < limit:",
+            "while self.process.poll() is None and not self.refused and monotonic() <= limit:",
+        ): "The clock counts nanoseconds.",
+        (
+            "for _ in range(max([pipe_blocks(file) for file in self.files if not file.closed], default=0)):",
+            "for _ in range(max([pipe_blocks(file) for file in self.files if not file.closed], default=1)):",
+        ): "Where all are closed, nothing is being read.",
+        (
+            "self.pump_until(0)",
+            "self.pump_until(1)",
+        ): "Both are in the past.",
+        (
+            "return -1",
+            "return -2",
+        ): "No descriptor is negative.",
+        (
+            "return 1",
+            "return 2",
+        ): "It is at most; what has nothing more to read is read in vain.",
+        (
+            "sleep(0.01)",
+            "pass",
+        ): "It only takes more of the processor's time.",
     },
     "spill.py": {
         (
@@ -664,6 +744,18 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 0)",
             "nbytes, capped, errno = pump.end_spill() if pump is not None else (0, False, 1)",
         ): "Where there is no pump, an exception comes instead of the result.",
+        (
+            "fd = -1",
+            "fd = -2",
+        ): "No descriptor is negative.",
+        (
+            "self.fd = -1",
+            "self.fd = -2",
+        ): "No descriptor is negative.",
+        (
+            "fd, self.fd = self.fd, -1",
+            "fd, self.fd = self.fd, -2",
+        ): "No descriptor is negative.",
     },
     "strategies.py": {
         (
@@ -677,5 +769,43 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
     },
     "draining.py": {
         'return source.makefile("rb", buffering=0)': ("A buffer of one byte reads nothing ahead."),
+    },
+    "running.py": {
+        (
+            "ours=True,",
+            "ours=False,",
+        ): "Whoever may not make the pipes non-blocking reads as much of them, by other calls.",
+        (
+            "waker=STDOUT if piped else -1,",
+            "waker=STDOUT if piped else -2,",
+        ): "No descriptor is negative.",
+    },
+    "_spawn.py": {
+        (
+            "if min(ends) > 2:",
+            "if min(ends) > 3:",
+        ): "Others are beside the standard ones as well.",
+        (
+            "higher = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3) for end in ends]",
+            "higher = [fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 4) for end in ends]",
+        ): "Others are beside the standard ones as well.",
+    },
+    "_streams.py": {
+        (
+            "select([], [fd], [])",
+            "pass",
+        ): "It only takes more of the processor's time.",
+    },
+    "_frozen.py": {
+        (
+            "return rebuild, (type(self), dict(zip(self.__slots__, self._values(), strict=True)))",
+            "return rebuild, (type(self), dict(zip(self.__slots__, self._values(), strict=False)))",
+        ): "There is a value for each slot: one that is not set raises.",
+    },
+    "aio.py": {
+        (
+            "sleep(0.001)",
+            "pass",
+        ): "It only takes more of the processor's time.",
     },
 }
