@@ -23,7 +23,7 @@ from watch import SLACK, SOON, descriptors, is_running, line_in, program, wait_f
 
 from retention._options import HELP, TAKES_VALUE
 from retention._spawn import Spawned
-from retention.running import scaled, status_of
+from retention.running import peak_memory, scaled, status_of
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -687,6 +687,27 @@ def test_with_a_closed_standard_output_the_command_is_run_and_a_line_says_that_i
     )  # fmt: skip
     assert (done.stderr, done.returncode) == (f"retain: {os.strerror(errno.EBADF)}\n".encode(), 1)
     assert (tmp_path / "said").read_text() == "text\n"
+
+
+def test_the_peak_memory_is_in_bytes():
+    (nbytes,) = interpreter(
+        """
+        from retention.running import peak_memory
+        large = bytearray(200 << 20)
+        large[::4096] = bytes(len(large) // 4096)
+        del large
+        print(peak_memory())
+        """
+    ).split()
+    # AddressSanitizer has memory of its own.
+    assert 200 << 20 <= int(nbytes) < (1 << 40 if "ASAN_OPTIONS" in os.environ else 300 << 20)
+
+
+@pytest.mark.parametrize(("platform", "unit"), [("darwin", 1), ("freebsd14", 1 << 10)])
+def test_the_peak_memory_is_in_bytes_whatever_the_unit_of_the_system(platform, unit, monkeypatch):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=1000))
+    assert peak_memory() == 1000 * unit
 
 
 def test_a_command_without_output_needs_no_standard_output():
