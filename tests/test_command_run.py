@@ -19,8 +19,10 @@ from types import SimpleNamespace
 import pytest
 from compiling import shared_library
 from processes import interpreter
+from streams import text_of
 from watch import SLACK, SOON, descriptors, is_running, line_in, program, wait_for
 
+from retention import TextTail, running
 from retention._options import HELP, TAKES_VALUE
 from retention._spawn import Spawned
 from retention.running import peak_memory, scaled, status_of
@@ -708,6 +710,22 @@ def test_the_peak_memory_is_in_bytes_whatever_the_unit_of_the_system(platform, u
     monkeypatch.setattr(sys, "platform", platform)
     monkeypatch.setattr(resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=1000))
     assert peak_memory() == 1000 * unit
+
+
+def test_progress_begins_after_a_second_and_goes_away(monkeypatch):
+    written = []
+    now = iter([0, 0.99, 1, 4])
+    monkeypatch.setattr(running, "monotonic", lambda: next(now))
+    monkeypatch.setattr(running, "write", lambda fd, text: written.append(text))
+    progress = running.Progress(text_of(TextTail(9), b"x" * 2000), 0)
+    progress.show()
+    progress.show()
+    progress.clear()
+    assert written == []
+    progress.show()
+    progress.show()
+    progress.clear()
+    assert written == ["\r\x1b[Kretain: 2 KB, 2 KB/s", "\r\x1b[Kretain: 2 KB, 500 B/s", "\r\x1b[K"]
 
 
 def test_a_command_without_output_needs_no_standard_output():
