@@ -375,14 +375,12 @@ omitted_lines=Omitted(kind='unknown', count=None))
         cdef unsigned long long seen, newlines
         cdef bint ends_line
         cdef bint locked
-        cdef int status
+        cdef int status = TOO_LONG
         seen, newlines, ends_line, first, last = held
         if seen == 0:
             return 0
         locked = begin(self)
-        if self.window.seen and (self.window.seen > MOST_BYTES or seen > MOST_BYTES - self.window.seen):
-            status = TOO_LONG
-        else:
+        if self.window.seen == 0 or (self.window.seen <= MOST_BYTES and seen <= MOST_BYTES - self.window.seen):
             status = self.reserve(len(first) + len(last))
         if status == 0:
             write_ends(

@@ -426,8 +426,8 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "self.absorb((size, 0, False, first, last))",
         ): "Where no lines are counted, neither is looked at.",
         (
-            "if self.window.seen and (self.window.seen > MOST_BYTES or seen > MOST_BYTES - self.window.seen):",
-            "if self.window.seen and (self.window.seen >= MOST_BYTES or seen > MOST_BYTES - self.window.seen):",
+            "if self.window.seen == 0 or (self.window.seen <= MOST_BYTES and seen <= MOST_BYTES - self.window.seen):",
+            "if self.window.seen == 0 or (self.window.seen < MOST_BYTES and seen <= MOST_BYTES - self.window.seen):",
         ): "What is merged is not empty here: the other half says the same.",
         (
             "if self.lines.counted and first:",
@@ -457,6 +457,34 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
             "return False",
             "return True",
         ): "A mutex that nobody has is given back, which changes nothing on Linux.",
+        (
+            "self.drains += 1",
+            "self.drains -= 1",
+        ): "The lock is taken also where it need not be.",
+        (
+            "self.drains += 1",
+            "self.drains += 2",
+        ): "The lock is taken also where it need not be.",
+        (
+            "self.drains -= 1",
+            "self.drains += 1",
+        ): "The lock is taken also where it need not be.",
+        (
+            "self.drains -= 1",
+            "self.drains = 1",
+        ): "The lock is taken also where it need not be.",
+        (
+            "self.drains -= 1",
+            "pass",
+        ): "The lock is taken also where it need not be.",
+        (
+            "if size < 0:",
+            "if size <= 0:",
+        ): "What is not ASCII has more than a byte.",
+        (
+            "if size < 0:",
+            "if size < 1:",
+        ): "What is not ASCII has more than a byte.",
     },
     "items.pyx": {
         (

@@ -628,6 +628,44 @@ def shared_promises():
     hits += 2
 
 
+def measured_promises():
+    """What is pushed while a read has room promised to it is taken where there is room for just both, and else not."""
+    global hits
+    strategy = TextHead(1 << 20)
+    before = b"-" * 100_000
+    # Twice as much is allocated for the read, of which it is promised a block.
+    room = 100_000 - (64 << 10)
+    for unit in (b"+", "+", "\N{LATIN SMALL LETTER E WITH ACUTE}", "\N{EURO SIGN}", "\N{GRINNING FACE}"):
+        width = len(unit if type(unit) is bytes else unit.encode())
+        retainer = TextRetainer(strategy)
+        retainer.push(before)
+        source, writer = os.pipe()
+        os.write(writer, LINES[:1000])
+        os.close(writer)
+        answers = []
+
+        @HOOK
+        def push():
+            SHIM.fault_after_read(None)
+            SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
+            for size in (60_000, room):
+                try:
+                    retainer.push(unit * (size // width))  # noqa: B023
+                    answers.append("taken")  # noqa: B023
+                except MemoryError:
+                    answers.append("refused")  # noqa: B023
+            SHIM.fault_disarm()
+
+        SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
+        SHIM.fault_after_read(ctypes.cast(push, ctypes.c_void_p))
+        retainer.drain(source)
+        os.close(source)
+        assert answers == ["refused", "taken"], (unit, answers)
+        pushed = (unit if type(unit) is bytes else unit.encode()) * (room // width)
+        assert retainer.finish() == kept(strategy, before + pushed + LINES[:1000]), unit
+        hits += 1
+
+
 def broken_promises():
     """What was promised to a read that is over, with something or with nothing, is promised no more."""
     global hits
@@ -637,7 +675,8 @@ def broken_promises():
         SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, most + 1)
         for _ in range(3):
             os.write(writer, data)
-            assert retainer.drain(source, timeout=0).status == "timeout"
+            # Long enough to read, and to find nothing more.
+            assert retainer.drain(source, timeout=0.1).status == "timeout"
         SHIM.fault_disarm()
     os.close(writer)
     os.close(source)
@@ -1110,6 +1149,7 @@ PROGRAMS = {
         raced_memory,
         refused_memory,
         shared_promises,
+        measured_promises,
         broken_promises,
         any_memory,
         terminal,

@@ -691,6 +691,24 @@ def test_with_a_closed_standard_output_the_command_is_run_and_a_line_says_that_i
     assert (tmp_path / "said").read_text() == "text\n"
 
 
+def test_a_signal_while_the_command_is_started_is_passed_on_to_it():
+    answers = interpreter(
+        """
+        import signal
+        from retention import TextRetainer, TextTail, running
+
+        class Signalled(running.Spawned):
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+                signal.raise_signal(signal.SIGTERM)
+
+        running.Spawned = Signalled
+        print(running.run_command(TextRetainer(TextTail(9)), ["sleep", "20"], {}))
+        """
+    )
+    assert answers == f"{128 + signal.SIGTERM}\n"
+
+
 def test_the_peak_memory_is_in_bytes():
     (nbytes,) = interpreter(
         """

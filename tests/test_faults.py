@@ -218,7 +218,7 @@ def test_a_push_during_a_drain_for_which_there_is_no_memory(faults):
     faults("refused_memory")
 
 
-@pytest.mark.parametrize("which", ["shared_promises", "broken_promises"])
+@pytest.mark.parametrize("which", ["shared_promises", "measured_promises", "broken_promises"])
 def test_room_is_promised_to_each_read_as_long_as_it_lasts(faults, which):
     faults(which)
 
