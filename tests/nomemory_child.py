@@ -69,7 +69,7 @@ BEFORE = STREAM[:100]
 PLAIN = {
     "head": (TextHead(700), {}),
     "tail": (TextTail(700), {}),
-    "both": (TextHeadTail(400, 500), {}),
+    "both": (TextHeadTail(500, 400), {}),
     "stop": (TextHead(300, stop="stop_when_full"), {}),
 }
 LINES = {

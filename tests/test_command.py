@@ -9,7 +9,7 @@ import sys
 import time
 
 import pytest
-from watch import SOON
+from watch import SOON, wait_for
 
 from retention import TextHead, TextHeadTail, TextRetainer, TextTail
 from retention._options import UsageError, parse_number, parse_size
@@ -212,6 +212,25 @@ def test_early_stop_closes_the_pipe_on_the_source():
         source.stdout.close()
         assert source.wait(SOON) == -signal.SIGPIPE
     assert run.stdout == b"y\ny\n[More bytes were omitted.]\n"
+
+
+def test_early_stop_closes_the_pipe_before_anybody_takes_the_output():
+    with subprocess.Popen(
+        [*RETAIN, "--head", "1M", "--stop"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        os.set_blocking(process.stdin.fileno(), False)
+
+        def is_closed():
+            try:
+                return os.write(process.stdin.fileno(), bytes(64 << 10)) < 0
+            except BlockingIOError:
+                return False
+            except BrokenPipeError:
+                return True
+
+        wait_for(is_closed)
+        assert process.poll() is None
+        assert process.stdout.read() == bytes(1 << 20) + b"\n[More bytes were omitted.]\n"
 
 
 @pytest.mark.parametrize("words", [[], ["--json"], ["--help"]])

@@ -361,6 +361,12 @@ def test_a_missing_file_is_a_message_and_status_1_and_the_others_are_shown(tmp_p
     assert run.returncode == 1
 
 
+@pytest.mark.parametrize("files", [["missing.txt", "-"], ["-", "missing.txt"]])
+def test_a_missing_file_is_status_1_also_beside_standard_input(files, tmp_path):
+    run = retain(*files, stdin=b"one\n", cwd=tmp_path)
+    assert (run.stdout, run.returncode) == (b"==> - <==\none\n", 1)
+
+
 def test_a_missing_file_alone_is_a_message_and_status_1():
     run = retain("/no such file")
     assert (run.stdout, run.returncode) == (b"", 1)

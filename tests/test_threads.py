@@ -431,6 +431,32 @@ print("done")
     assert answers == "done\n"
 
 
+def test_a_retainer_takes_a_state_and_is_copied_and_merged_during_a_drain():
+    answers = interpreter(
+        """
+        import copy, os, threading, time
+        from retention import TextRetainer, TextTail
+
+        retainer, other = TextRetainer(TextTail(20)), TextRetainer(TextTail(20))
+        other.push("other ")
+        reader, writer = os.pipe()
+        thread = threading.Thread(target=retainer.drain, args=[reader])
+        thread.start()
+        # It has not read anything, and most probably has begun.
+        time.sleep(0.2)
+        retainer.__setstate__(other.__reduce__()[2])
+        print(copy.copy(retainer).finish().text)
+        retainer.merge(other)
+        other.merge(retainer)
+        os.write(writer, b"end")
+        os.close(writer)
+        thread.join()
+        print(retainer.finish().text, other.finish().text, sep="\\n")
+        """
+    )
+    assert answers == "other \nother other end\nother other other \n"
+
+
 def test_an_error_handler_may_use_the_retainer():
     answers = interpreter(
         INSIDE
