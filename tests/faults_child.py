@@ -29,6 +29,7 @@ SHIM.fault_arm.argtypes = [ctypes.c_char_p, ctypes.c_int, ctypes.c_long, ctypes.
 SHIM.fault_bytes_read.restype = SHIM.fault_bytes_written.restype = ctypes.c_longlong
 for name in ("fault_calls", "fault_hits", "fault_polls"):
     getattr(SHIM, name).restype = ctypes.c_long
+SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
 HOOK = ctypes.CFUNCTYPE(None)
 
 from retention import Spill, SpillResult, TextHead, TextHeadTail, TextRetainer, TextTail, communicate, run  # noqa: E402
@@ -75,6 +76,15 @@ def descriptors():
     return sorted(os.listdir("/proc/self/fd"))
 
 
+def pipe_with(stream):
+    """The end of a pipe that holds these bytes, and has no writer any more."""
+    source, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 18)
+    assert os.write(writer, stream) == len(stream)
+    os.close(writer)
+    return source
+
+
 # Scenarios
 
 
@@ -113,10 +123,7 @@ class Drain(Scenario):
     streams = (LINES[:200_000],)
 
     def prepare(self):
-        self.source, writer = os.pipe()
-        fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 18)
-        assert os.write(writer, self.streams[0]) == len(self.streams[0])
-        os.close(writer)
+        self.source = pipe_with(self.streams[0])
 
     def act(self):
         return self.retainers[0].drain(self.source)
@@ -516,37 +523,55 @@ def large_object():
     hits += SHIM.fault_hits()
 
 
+@contextlib.contextmanager
+def after_reads(function):
+    """Has it called after each read of the engine that read something, when room is promised to what was read."""
+    hook = HOOK(function)
+    SHIM.fault_after_read(ctypes.cast(hook, ctypes.c_void_p))
+    try:
+        yield
+    finally:
+        SHIM.fault_after_read(None)
+
+
+def arm_growth():
+    """Have all memory fail that is as much as a block."""
+    SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
+
+
+def refused(retainer, chunk):
+    """How often there was no memory before a push failed: 0 if it was taken."""
+    arm_growth()
+    try:
+        retainer.push(chunk)
+        return 0
+    except MemoryError:
+        return SHIM.fault_hits()
+    finally:
+        SHIM.fault_disarm()
+
+
 def raced_memory():
     """Another push takes the room that was made for a read, and there is no more of it."""
     global hits
-    strategy = TextHeadTail(1 << 20, 0)
-    retainer = TextRetainer(strategy)
+    retainer = TextRetainer(TextHeadTail(1 << 20, 0))
     pushed = b"+" * (64 << 10)
-    source, writer = os.pipe()
-    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 1 << 18)
-    os.write(writer, LINES[:200_000])
-    os.close(writer)
+    source = pipe_with(LINES[:200_000])
 
-    @HOOK
     def push_all():
         SHIM.fault_after_read(None)
         # Until what has been allocated is full.
         retainer.push(pushed)
-        SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
+        arm_growth()
 
-    SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
     SHIM.fault_reset()
-    SHIM.fault_after_read(ctypes.cast(push_all, ctypes.c_void_p))
-    try:
-        with contextlib.suppress(MemoryError):
-            retainer.drain(source, timeout=30)
-        hits += SHIM.fault_hits()
-        SHIM.fault_disarm()
-        read = SHIM.fault_bytes_read()
-        assert retainer.seen_bytes == len(pushed) + read, (retainer.seen_bytes, len(pushed), read)
-    finally:
-        SHIM.fault_after_read(None)
-        os.close(source)
+    with after_reads(push_all), contextlib.suppress(MemoryError):
+        retainer.drain(source, timeout=30)
+    hits += SHIM.fault_hits()
+    SHIM.fault_disarm()
+    os.close(source)
+    read = SHIM.fault_bytes_read()
+    assert retainer.seen_bytes == len(pushed) + read, (retainer.seen_bytes, len(pushed), read)
 
 
 def refused_memory():
@@ -554,27 +579,17 @@ def refused_memory():
     global hits
     strategy = TextHeadTail(1 << 20, 0)
     retainer = TextRetainer(strategy)
-    source, writer = os.pipe()
-    os.write(writer, LINES[:1000])
-    os.close(writer)
-    refused = []
+    source = pipe_with(LINES[:1000])
+    answers = []
 
-    @HOOK
     def push_in_vain():
-        SHIM.fault_after_read(None)
-        for chunk in (b"+" * (64 << 10), "\N{EURO SIGN}" * (64 << 10)):
-            SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
-            try:
-                retainer.push(chunk)
-            except MemoryError:
-                refused.append((SHIM.fault_hits(), retainer.seen_bytes))
-            SHIM.fault_disarm()
+        chunks = (b"+" * (64 << 10), "\N{EURO SIGN}" * (64 << 10))
+        answers.extend((refused(retainer, chunk), retainer.seen_bytes) for chunk in chunks)
 
-    SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
-    SHIM.fault_after_read(ctypes.cast(push_in_vain, ctypes.c_void_p))
-    retainer.drain(source, timeout=5)
+    with after_reads(push_in_vain):
+        retainer.drain(source, timeout=5)
     os.close(source)
-    assert refused == [(1, 0), (1, 0)], refused
+    assert answers == [(1, 0), (1, 0)], answers
     assert retainer.finish() == kept(strategy, LINES[:1000])
     hits += 2
 
@@ -584,46 +599,31 @@ def shared_promises():
     global hits
     retainer = TextRetainer(TextTail(1 << 20))
     both = threading.Barrier(2, timeout=CASE_LIMIT)
-    refused = []
+    answers = []
 
-    def push_in_vain(chunk):
-        SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
-        try:
-            retainer.push(chunk)
-        except MemoryError:
-            refused.append((SHIM.fault_hits(), retainer.seen_bytes))
-        SHIM.fault_disarm()
-
-    @HOOK
-    def after_read():
+    def push_in_vain():
         one_of_them = both.wait() == 0
         if one_of_them:
             # Room for both blocks and no more.
-            push_in_vain(b"+" * (64 << 10))
+            answers.append((refused(retainer, b"+" * (64 << 10)), retainer.seen_bytes))
         both.wait()
         if one_of_them:
             for drain in drains:
                 if drain is not threading.current_thread():
                     drain.join(CASE_LIMIT)
             # That has been doubled for the last look of the other drain, which has brought 1,000 bytes.
-            push_in_vain(b"+" * (192 << 10))
+            answers.append((refused(retainer, b"+" * (192 << 10)), retainer.seen_bytes))
 
-    def drain_one():
-        source, writer = os.pipe()
-        os.write(writer, LINES[:1000])
-        os.close(writer)
-        retainer.drain(source)
+    sources = [pipe_with(LINES[:1000]) for _ in range(2)]
+    drains = [threading.Thread(target=retainer.drain, args=[source]) for source in sources]
+    with after_reads(push_in_vain):
+        for drain in drains:
+            drain.start()
+        for drain in drains:
+            drain.join()
+    for source in sources:
         os.close(source)
-
-    SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
-    SHIM.fault_after_read(ctypes.cast(after_read, ctypes.c_void_p))
-    drains = [threading.Thread(target=drain_one) for _ in range(2)]
-    for drain in drains:
-        drain.start()
-    for drain in drains:
-        drain.join()
-    SHIM.fault_after_read(None)
-    assert refused == [(1, 0), (1, 1000)], refused
+    assert answers == [(1, 0), (1, 1000)], answers
     assert retainer.finish() == kept(TextTail(1 << 20), LINES[:1000] * 2)
     hits += 2
 
@@ -631,39 +631,30 @@ def shared_promises():
 def measured_promises():
     """What is pushed while a read has room promised to it is taken where there is room for just both, and else not."""
     global hits
+    for unit in (b"+", "+", "\N{LATIN SMALL LETTER E WITH ACUTE}", "\N{EURO SIGN}", "\N{GRINNING FACE}"):
+        measured_promise(unit)
+        hits += 1
+
+
+def measured_promise(unit):
     strategy = TextHead(1 << 20)
+    retainer = TextRetainer(strategy)
     before = b"-" * 100_000
     # Twice as much is allocated for the read, of which it is promised a block.
     room = 100_000 - (64 << 10)
-    for unit in (b"+", "+", "\N{LATIN SMALL LETTER E WITH ACUTE}", "\N{EURO SIGN}", "\N{GRINNING FACE}"):
-        width = len(unit if type(unit) is bytes else unit.encode())
-        retainer = TextRetainer(strategy)
-        retainer.push(before)
-        source, writer = os.pipe()
-        os.write(writer, LINES[:1000])
-        os.close(writer)
-        answers = []
+    encoded = unit if type(unit) is bytes else unit.encode()
+    retainer.push(before)
+    source = pipe_with(LINES[:1000])
+    answers = []
 
-        @HOOK
-        def push():
-            SHIM.fault_after_read(None)
-            SHIM.fault_arm(b"realloc", errno.ENOMEM, 1, FOREVER, 60_000)
-            for size in (60_000, room):
-                try:
-                    retainer.push(unit * (size // width))  # noqa: B023
-                    answers.append("taken")  # noqa: B023
-                except MemoryError:
-                    answers.append("refused")  # noqa: B023
-            SHIM.fault_disarm()
+    def push():
+        answers.extend(refused(retainer, unit * (size // len(encoded))) for size in (60_000, room))
 
-        SHIM.fault_after_read.argtypes = [ctypes.c_void_p]
-        SHIM.fault_after_read(ctypes.cast(push, ctypes.c_void_p))
+    with after_reads(push):
         retainer.drain(source)
-        os.close(source)
-        assert answers == ["refused", "taken"], (unit, answers)
-        pushed = (unit if type(unit) is bytes else unit.encode()) * (room // width)
-        assert retainer.finish() == kept(strategy, before + pushed + LINES[:1000]), unit
-        hits += 1
+    os.close(source)
+    assert answers == [1, 0], (unit, answers)
+    assert retainer.finish() == kept(strategy, before + encoded * (room // len(encoded)) + LINES[:1000]), unit
 
 
 def broken_promises():

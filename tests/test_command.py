@@ -158,27 +158,9 @@ def test_sizes(text, size):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "",
-        "K",
-        "-1",
-        "+1",
-        "1.5K",
-        "1_000",
-        "8KK",
-        "8KiBs",
-        "8i",
-        "8iB",
-        "8 K",
-        " 8",
-        "8Z",
-        "٣",
-        "²",
-        "0x1",
-        "9" * 31,
-        "9" * 5000,
-    ],
-)
+    ["", "K", "-1", "+1", "1.5K", "1_000", "8KK", "8KiBs", "8i", "8iB", "8 K", " 8", "8Z", "٣", "²", "0x1",
+     "9" * 31, "9" * 5000],
+)  # fmt: skip
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(UsageError, match="--head takes a size"):
         parse_size("--head", text)

@@ -374,6 +374,27 @@ subprocess.run([sys.executable, "-m", "retention", "--stats", "--", "head", "-c"
     assert 5 < statistics(done.stderr)[3] < 64
 
 
+def test_the_peak_memory_is_in_bytes():
+    (nbytes,) = interpreter(
+        """
+        from retention.running import peak_memory
+        large = bytearray(200 << 20)
+        large[::4096] = bytes(len(large) // 4096)
+        del large
+        print(peak_memory())
+        """
+    ).split()
+    # AddressSanitizer has memory of its own.
+    assert 200 << 20 <= int(nbytes) < (1 << 40 if "ASAN_OPTIONS" in os.environ else 300 << 20)
+
+
+@pytest.mark.parametrize(("platform", "unit"), [("darwin", 1), ("freebsd14", 1 << 10)])
+def test_the_peak_memory_is_in_bytes_whatever_the_unit_of_the_system(platform, unit, monkeypatch):
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=1000))
+    assert peak_memory() == 1000 * unit
+
+
 def test_stats_are_told_after_a_timeout_too():
     out, err, status = retain("--stats", "--timeout", BEGUN, "--", "sh", "-c", "echo text; exec sleep 1000")
     assert (out, status) == (b"text\n", 124)
@@ -461,6 +482,24 @@ def test_a_signal_during_the_grace_does_not_shorten_it():
     assert (done.stdout, done.returncode) == (b"asked\nagain\n", 124)
 
 
+def test_a_signal_while_the_command_is_started_is_passed_on_to_it():
+    answers = interpreter(
+        """
+        import signal
+        from retention import TextRetainer, TextTail, running
+
+        class Signalled(running.Spawned):
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+                signal.raise_signal(signal.SIGTERM)
+
+        running.Spawned = Signalled
+        print(running.run_command(TextRetainer(TextTail(9)), ["sleep", "20"], {}))
+        """
+    )
+    assert answers == f"{128 + signal.SIGTERM}\n"
+
+
 RAISE_BEFORE = """
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -497,34 +536,6 @@ int poll(struct pollfd *polled, nfds_t count, int milliseconds)
     return real(polled, count, milliseconds);
 }
 """
-
-
-def test_the_pipe_of_a_command_is_beside_the_standard_descriptors_whichever_of_them_are_closed():
-    answers = interpreter(
-        """
-        import itertools, os
-        from retention._spawn import pipe_beside_standard
-
-        def is_open(fd):
-            try:
-                return bool(os.fstat(fd))
-            except OSError:
-                return False
-
-        def is_beside():
-            reader, writer = pipe_beside_standard()
-            os.write(writer, b"data")
-            return min(reader, writer) > 2 and os.read(reader, 9) == b"data" and not any(map(is_open, closed))
-
-        for closed in itertools.chain.from_iterable(itertools.combinations(range(3), size) for size in range(4)):
-            if (pid := os.fork()) == 0:
-                for fd in closed:
-                    os.close(fd)
-                os._exit(0 if is_beside() else 1)
-            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), end="")
-        """
-    )
-    assert answers == "0" * 8
 
 
 @pytest.fixture(params=["PIPE", "POLL"])
@@ -691,59 +702,32 @@ def test_with_a_closed_standard_output_the_command_is_run_and_a_line_says_that_i
     assert (tmp_path / "said").read_text() == "text\n"
 
 
-def test_a_signal_while_the_command_is_started_is_passed_on_to_it():
+def test_the_pipe_of_a_command_is_beside_the_standard_descriptors_whichever_of_them_are_closed():
     answers = interpreter(
         """
-        import signal
-        from retention import TextRetainer, TextTail, running
+        import itertools, os
+        from retention._spawn import pipe_beside_standard
 
-        class Signalled(running.Spawned):
-            def __init__(self, *args, **options):
-                super().__init__(*args, **options)
-                signal.raise_signal(signal.SIGTERM)
+        def is_open(fd):
+            try:
+                return bool(os.fstat(fd))
+            except OSError:
+                return False
 
-        running.Spawned = Signalled
-        print(running.run_command(TextRetainer(TextTail(9)), ["sleep", "20"], {}))
+        def is_beside():
+            reader, writer = pipe_beside_standard()
+            os.write(writer, b"data")
+            return min(reader, writer) > 2 and os.read(reader, 9) == b"data" and not any(map(is_open, closed))
+
+        for closed in itertools.chain.from_iterable(itertools.combinations(range(3), size) for size in range(4)):
+            if (pid := os.fork()) == 0:
+                for fd in closed:
+                    os.close(fd)
+                os._exit(0 if is_beside() else 1)
+            print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), end="")
         """
     )
-    assert answers == f"{128 + signal.SIGTERM}\n"
-
-
-def test_the_peak_memory_is_in_bytes():
-    (nbytes,) = interpreter(
-        """
-        from retention.running import peak_memory
-        large = bytearray(200 << 20)
-        large[::4096] = bytes(len(large) // 4096)
-        del large
-        print(peak_memory())
-        """
-    ).split()
-    # AddressSanitizer has memory of its own.
-    assert 200 << 20 <= int(nbytes) < (1 << 40 if "ASAN_OPTIONS" in os.environ else 300 << 20)
-
-
-@pytest.mark.parametrize(("platform", "unit"), [("darwin", 1), ("freebsd14", 1 << 10)])
-def test_the_peak_memory_is_in_bytes_whatever_the_unit_of_the_system(platform, unit, monkeypatch):
-    monkeypatch.setattr(sys, "platform", platform)
-    monkeypatch.setattr(resource, "getrusage", lambda who: SimpleNamespace(ru_maxrss=1000))
-    assert peak_memory() == 1000 * unit
-
-
-def test_progress_begins_after_a_second_and_goes_away(monkeypatch):
-    written = []
-    now = iter([0, 0.99, 1, 4])
-    monkeypatch.setattr(running, "monotonic", lambda: next(now))
-    monkeypatch.setattr(running, "write", lambda fd, text: written.append(text))
-    progress = running.Progress(text_of(TextTail(9), b"x" * 2000), 0)
-    progress.show()
-    progress.show()
-    progress.clear()
-    assert written == []
-    progress.show()
-    progress.show()
-    progress.clear()
-    assert written == ["\r\x1b[Kretain: 2 KB, 2 KB/s", "\r\x1b[Kretain: 2 KB, 500 B/s", "\r\x1b[K"]
+    assert answers == "0" * 8
 
 
 def test_a_command_without_output_needs_no_standard_output():
@@ -883,6 +867,22 @@ def test_the_status_is_that_of_what_ended_the_command_or_its_own(what, returncod
 )
 def test_progress_is_told_in_units_of_a_thousand(number, text):
     assert scaled(number) == text
+
+
+def test_progress_begins_after_a_second_and_goes_away(monkeypatch):
+    written = []
+    now = iter([0, 0.99, 1, 4])
+    monkeypatch.setattr(running, "monotonic", lambda: next(now))
+    monkeypatch.setattr(running, "write", lambda fd, text: written.append(text))
+    progress = running.Progress(text_of(TextTail(9), b"x" * 2000), 0)
+    progress.show()
+    progress.show()
+    progress.clear()
+    assert written == []
+    progress.show()
+    progress.show()
+    progress.clear()
+    assert written == ["\r\x1b[Kretain: 2 KB, 2 KB/s", "\r\x1b[Kretain: 2 KB, 500 B/s", "\r\x1b[K"]
 
 
 def test_progress_goes_on_in_a_flood():

@@ -914,12 +914,16 @@ def test_a_program_that_may_be_signalled_later_is_waited_for(monkeypatch, holder
     assert result.elapsed < SOON
 
 
+def missing(pid, flags=0):
+    raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+
 def test_a_pidfd_is_asked_for_of_the_program(monkeypatch):
     asked = []
 
     def pidfd_open(pid, flags=0):
         asked.append(pid)
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+        return missing(pid)
 
     monkeypatch.setattr(os, "pidfd_open", pidfd_open, raising=False)
     assert asked == [int(shell("echo $$").stdout.text)]
@@ -927,9 +931,6 @@ def test_a_pidfd_is_asked_for_of_the_program(monkeypatch):
 
 @pytest.fixture(params=["of the system", "of Python"])
 def no_pidfd(request, monkeypatch):
-    def missing(pid, flags=0):
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-
     if request.param == "of the system":
         monkeypatch.setattr(os, "pidfd_open", missing, raising=False)
     else:
