@@ -1,5 +1,6 @@
 """retention.communicate: what `run` does, for a Popen that the caller made. With real programs."""
 
+import errno
 import os
 import select
 import signal
@@ -328,6 +329,23 @@ def test_a_flood_is_ended_in_time():
     result = communicate(popen, timeout=0.3)
     assert (result.timed_out, result.returncode) == (True, -signal.SIGTERM)
     assert result.elapsed < 0.3 + 0.5 + 1 + SLACK
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "mode", "number"),
+    [("stdin", "/dev/full", "w", errno.ENOSPC), ("stdout", "/proc/self/mem", "r", errno.EIO)],
+)
+def test_a_pipe_that_fails_does_not_cost_the_program_its_grace(name, path, mode, number):
+    script = "trap 'echo bye >&2; exit 3' TERM; echo ready >&2; while :; do sleep 0.01; done"
+    popen = shell(script, stdin=PIPE, bufsize=0, start_new_session=False)
+    assert popen.stderr.readline() == b"ready\n"
+    getattr(popen, name).close()
+    setattr(popen, name, FileIO(path, mode))
+    err = TextRetainer(ALL)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        communicate(popen, input="text", stderr=err)
+    # Were it asked again, it would fail again.
+    assert (popen.returncode, err.finish().text) == (3, "bye\n")
 
 
 def test_a_full_head_ends_the_program():

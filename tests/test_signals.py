@@ -15,6 +15,7 @@ from watch import SOON, descriptors, wait_for, wait_until_read
 
 import retention
 from retention import TextHead, TextRetainer
+from retention._engine import Pump
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -156,6 +157,23 @@ def test_a_wakeup_descriptor_that_was_closed_meanwhile_is_no_error(retainer, sil
     assert signal.set_wakeup_fd(wakeup[1]) == -1
 
 
+def test_a_signal_in_the_last_moment_is_passed_on(retainer, silent, handle, wakeup, monkeypatch):
+    handled = handle(lambda number, frame: None)
+    set_wakeup_fd = signal.set_wakeup_fd
+
+    def late(fd, **options):
+        if fd == -1:
+            signal.raise_signal(signal.SIGUSR1)
+        return set_wakeup_fd(fd, **options)
+
+    silent.end()
+    with monkeypatch.context() as patches:
+        patches.setattr("_signal.set_wakeup_fd", late)
+        assert retainer.drain(silent.reader).status == "eof"
+    assert handled == [signal.SIGUSR1]
+    assert os.read(wakeup[0], 10) == bytes([signal.SIGUSR1])
+
+
 def test_a_handler_may_run_a_program_itself(silent, handle, wakeup):
     texts = []
     with signalled(silent, handle(lambda number, frame: texts.append(retention.run(["echo", "inner"]).stdout.text))):
@@ -179,6 +197,15 @@ def test_another_thread_leaves_the_wakeup_descriptor_alone(retainer, silent, wak
     assert [answer.status for answer in answers] == ["eof"]
 
 
+def test_what_gets_the_numbers_of_the_pipe_afterwards_stays_open(retainer, silent):
+    pump = Pump([(silent.reader, retainer, False)])
+    assert pump.run(0.01) == "timeout"
+    # Who does not wait needs no pipe.
+    with open(os.devnull) as one, open(os.devnull) as other:
+        assert pump.run(0) == "timeout"
+        assert os.path.sameopenfile(one.fileno(), other.fileno())
+
+
 WITHOUT_DESCRIPTORS = """
 import os, resource, signal, sys, threading
 from retention import TextHead, TextRetainer
@@ -192,6 +219,9 @@ def handler(number, frame):
 retainer = TextRetainer(TextHead(5))
 retainer.drain(os.open("/dev/null", os.O_RDONLY))
 signal.signal(signal.SIGALRM, handler)
+told, teller = os.pipe()
+os.set_blocking(teller, False)
+signal.set_wakeup_fd(teller)
 {source}
 unused = os.dup(0)
 os.close(unused)
@@ -204,6 +234,7 @@ except HandlerError:
     print("interrupted")
 # What else there is to do at the end may need some.
 resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+print(os.read(told, 10) == bytes([signal.SIGALRM]), signal.set_wakeup_fd(-1) == teller)
 """
 
 
@@ -231,7 +262,7 @@ def test_signals_are_heard_where_there_is_no_descriptor_left_for_a_pipe(source, 
         text=True,
         timeout=SOON,
     )
-    assert (run.stdout, run.stderr, run.returncode) == ("interrupted\n", "", 0)
+    assert (run.stdout, run.stderr, run.returncode) == ("interrupted\nTrue True\n", "", 0)
 
 
 def test_the_pipe_for_signals_may_be_descriptor_0():
