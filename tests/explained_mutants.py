@@ -17,6 +17,10 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
         ): "It is only asked whether it is negative.",
         "BLOCK = 64 << 10": "Another size is as good.",
         (
+            "reader.manner = ONCE",
+            "pass",
+        ): "A file that cannot be read at once is asked again in each turn, in vain.",
+        (
             "TURN = 16",
             "TURN = 17",
         ): "Another number is as good.",
@@ -708,6 +712,10 @@ EXPLAINED: dict[str, dict[str | tuple[str, str], str]] = {
         ): "It is as good as 1024.",
     },
     "_spill.pxd": {
+        (
+            "AROUND = 3",
+            "AROUND = 4",
+        ): "More around a cut than is needed is as good.",
         (
             "if written < 0:",
             "if written <= 0:",

@@ -209,6 +209,17 @@ def test_what_is_pushed_during_a_drain_is_counted_exactly(chunk, strategy, holde
     assert len(result.head) + len(result.tail) + result.omitted_bytes.count == result.seen_bytes
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES[2:], ids=repr)
+def test_what_is_merged_during_a_drain_is_counted_exactly(strategy, holder):
+    retainer, other = TextRetainer(strategy), TextRetainer(strategy)
+    other.push(LINE)
+    with draining(retainer, holder, 8 * MIB), Workers(lambda: retainer.merge(other)) as workers:
+        wait_for(lambda: retainer.seen_bytes >= 8 * MIB)
+    result = retainer.finish_bytes()
+    assert result.seen_bytes == 8 * MIB + workers.counts[0] * PERIOD
+    assert len(result.head) + len(result.tail) + result.omitted_bytes.count == result.seen_bytes
+
+
 def test_what_is_pushed_during_a_drain_is_one_piece_in_the_stream(holder):
     # A push falls between two blocks of the drain, and is never divided.
     retainer = TextRetainer(TextHead(10**12))
@@ -279,6 +290,23 @@ def test_drains_at_once_into_one_retainer_are_counted_exactly(count):
     result = retainer.finish()
     assert (result.seen_bytes, result.seen_lines) == (count * 6_888_896 + 1, count * 1_000_000 + 1)
     assert result.omitted_bytes.count == result.seen_bytes - 2000
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES[2:], ids=repr)
+def test_drains_of_nothing_during_another_change_nothing(strategy, tmp_path):
+    retainer = TextRetainer(strategy)
+    long = tmp_path / "long"
+    long.touch()
+    os.truncate(long, LONG)
+    with open(long, "rb") as source, open(os.devnull, "rb") as nothing:
+        thread = threading.Thread(target=retainer.drain, args=[source])
+        thread.start()
+        while thread.is_alive():
+            assert retainer.drain(nothing) == DrainResult("eof", 0)
+        thread.join()
+    result = retainer.finish_bytes()
+    assert result.seen_bytes == LONG
+    assert len(result.head) + len(result.tail) + result.omitted_bytes.count == LONG
 
 
 def test_a_drain_that_fails_leaves_the_retainer_usable():
